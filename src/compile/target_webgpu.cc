@@ -45,8 +45,10 @@ Status narrow_int64(CompilationState& state) {
 
 Status lower_for_gpu(CompilationState& state) {
   const Options& options = state.options;
+  const emit_wgsl::Limits& limits = options.limits;
   set_loops(state,
-            lower::gpu::lower(state.program, {options.limits.threads, options.limits.shared_bytes},
+            lower::gpu::lower(state.program,
+                              {limits.threads, limits.shared_bytes, limits.subgroup_threads},
                               options.thread_schedules, &shaders(state.executable).contractions));
   return {};
 }

@@ -39,16 +39,20 @@ RowLowering::RowLowering(Nest& nest, const Group& group, RowSpace space)
     const bool later = fusion_.last_pass[member] > pass_of(member);
     if (later && is_stored(member)) kernel_.reread(nest.buffer_of(member));
   }
+  join_reduced_axes();
 }
 
 void RowLowering::run() {
-  join_reduced_axes();
   std::vector<Stmt> body;
   for (int pass = 0; pass <= last_pass_; ++pass) {
     append(body, row_values(pass));
     append(body, pass_over_row(pass));
   }
-  kernel_.body = around(spatial_, std::move(body));
+  kernel_.body = over_rows(std::move(body));
+}
+
+std::vector<Stmt> RowLowering::over_rows(std::vector<Stmt> body) {
+  return around(spatial_, std::move(body));
 }
 
 int RowLowering::pass_of(Value member) const { return fusion_.pass[member]; }
@@ -127,7 +131,6 @@ void RowLowering::join_reduced_axes() {
   }
 }
 
-// The row's index in a tensor with one element per row; axes of size 1 may be added or removed.
 Index RowLowering::row_index(const graph::Shape& shape) const {
   Index index;
   size_t next = 0;
@@ -156,7 +159,7 @@ std::vector<Stmt> RowLowering::row_values(int pass) {
     stores.push_back(loop::store(nest_.buffer_of(member), loop::row_major(index, node.shape),
                                  nest_.exprs().load(buffer, node.dtype, 0)));
   }
-  append(body, std::move(stores));
+  if (!stores.empty()) append(body, once(std::move(stores)));
   return body;
 }
 

@@ -28,14 +28,25 @@ class RowLowering {
   // The loops of one pass, whose folds have their first values in per_row(). Here one element comes
   // after the other.
   virtual std::vector<loop::Stmt> loops_of(const Pass& pass);
+  // The loops over rows around all that is done with one.
+  virtual std::vector<loop::Stmt> over_rows(std::vector<loop::Stmt> body);
+  // Stores of what a row has once.
+  virtual std::vector<loop::Stmt> once(std::vector<loop::Stmt> stores) { return stores; }
 
   Nest& nest() { return nest_; }
   loop::Kernel& kernel() { return kernel_; }
+  const Group& group() const { return group_; }
+  const std::vector<loop::VarId>& spatial() const { return spatial_; }
   const std::vector<loop::VarId>& reduced() const { return reduced_; }
   const Index& index() const { return index_; }  // of an element of the row, by axis
   const Registers& per_row() const { return per_row_; }
   int64_t extent(loop::VarId var) const { return kernel_.vars[var].extent; }
   loop::ExprId identity(graph::Value fold);
+  int last_pass() const { return last_pass_; }
+  Pass contents_of(int pass) const;
+  bool is_stored(graph::Value member) const;
+  // The row's index in a tensor with one element per row; axes of size 1 may be added or removed.
+  Index row_index(const graph::Shape& shape) const;
 
   // One for each value. Elements share the expressions of earlier ones: otherwise a chain of
   // elements that are used twice would double at every step.
@@ -65,10 +76,7 @@ class RowLowering {
 
  private:
   int pass_of(graph::Value member) const;
-  bool is_stored(graph::Value member) const;
-  Pass contents_of(int pass) const;
   void join_reduced_axes();
-  Index row_index(const graph::Shape& shape) const;
   std::vector<loop::Stmt> row_values(int pass);
   std::vector<loop::Stmt> pass_over_row(int number);
 

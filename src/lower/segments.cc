@@ -39,17 +39,19 @@ void append(std::vector<Stmt>& to, std::vector<Stmt> from) {
   for (Stmt& stmt : from) to.push_back(std::move(stmt));
 }
 
+std::vector<Stmt> single(Stmt stmt) {
+  std::vector<Stmt> stmts;
+  stmts.push_back(std::move(stmt));
+  return stmts;
+}
+
 std::vector<Stmt> LaneLoops::around(std::vector<Stmt> body) const {
   if (vector >= 0) {
-    Stmt at_once = loop::for_loop(vector, LoopKind::Vector, std::move(body));
-    body.clear();
-    body.push_back(std::move(at_once));
+    body = single(loop::for_loop(vector, LoopKind::Vector, std::move(body)));
   }
   for (const loop::VarId var : {half, unroll}) {
     if (var < 0) continue;
-    Stmt copies = loop::for_loop(var, LoopKind::Unroll, std::move(body));
-    body.clear();
-    body.push_back(std::move(copies));
+    body = single(loop::for_loop(var, LoopKind::Unroll, std::move(body)));
   }
   return body;
 }
@@ -80,8 +82,7 @@ LaneLoops vector_loops(Kernel& kernel, int64_t width, int64_t lanes, bool interl
 
 std::vector<Stmt> StepLoop::around(std::vector<Stmt> body, bool outlined) const {
   if (var < 0) return body;
-  std::vector<Stmt> looped;
-  looped.push_back(loop::for_loop(var, LoopKind::Serial, std::move(body)));
+  std::vector<Stmt> looped = single(loop::for_loop(var, LoopKind::Serial, std::move(body)));
   looped.back().outlined = outlined;
   return looped;
 }

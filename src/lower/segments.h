@@ -25,6 +25,7 @@ std::vector<Segment> split(int64_t extent, int64_t width);
 std::vector<Segment> split_evenly(int64_t extent, int64_t width);
 
 void append(std::vector<loop::Stmt>& to, std::vector<loop::Stmt> from);
+std::vector<loop::Stmt> single(loop::Stmt stmt);
 
 // `body` inside loops over lanes of `width` elements: unrolled vectors, or unrolled scalars where
 // width is no multiple. The element is unroll * lanes + lane.

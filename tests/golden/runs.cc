@@ -146,13 +146,14 @@ std::string run_lower(std::string_view, std::string_view input) {
   return sound ? loop::print(module) : concat(sound.error().message, '\n');
 }
 
-// Graph -> shaders, as the compiler does it.
-std::string run_wgsl(std::string_view, std::string_view input) {
-  const emit_wgsl::Limits limits;
+// Graph -> shaders, as the compiler does it; for a device with --pass=subgroups.
+std::string run_wgsl(std::string_view argument, std::string_view input) {
+  emit_wgsl::Limits limits;
+  if (argument == "subgroups") limits.subgroup_threads = 16;
   auto graph = graph::parse(input);
   if (!graph) return print_graph(graph);
-  loop::Module module =
-      lower::gpu::lower({{std::move(*graph)}}, {limits.threads, limits.shared_bytes});
+  loop::Module module = lower::gpu::lower(
+      {{std::move(*graph)}}, {limits.threads, limits.shared_bytes, limits.subgroup_threads});
   for (loop::Kernel& kernel : module.entries[0].kernels) {
     loop::collapse_loops(kernel);
     loop::bind_grid(kernel);
@@ -160,7 +161,7 @@ std::string run_wgsl(std::string_view, std::string_view input) {
   if (const Status sound = loop::verify(module); !sound) return concat(sound.error().message, '\n');
   const auto plan = lower::plan_relocatable_memory(module, emit_wgsl::storage_of({}));
   if (!plan) return concat(plan.error().message, '\n');
-  const auto shaders = emit_wgsl::emit_program(module, *plan);
+  const auto shaders = emit_wgsl::emit_program(module, *plan, limits);
   return shaders ? emit_wgsl::text(*shaders) : concat(shaders.error().message, '\n');
 }
 

@@ -38,12 +38,6 @@ constexpr int64_t kMaxUnrolled = 16;     // of a tile: pairs of a row's integers
 constexpr float kRange = 32767;          // largest magnitude of a rounded row element
 constexpr float kMinMagnitude = 1e-29f;  // lower bound of a part's maximum: kRange / it is finite
 
-std::vector<Stmt> single(Stmt stmt) {
-  std::vector<Stmt> stmts;
-  stmts.push_back(std::move(stmt));
-  return stmts;
-}
-
 std::vector<Stmt> unrolled(VarId var, std::vector<Stmt> body) {
   return single(loop::for_loop(var, LoopKind::Unroll, std::move(body)));
 }

@@ -4,16 +4,10 @@
 
 #include "lathe/lower/gpu/strategies.h"
 #include "lathe/lower/lower.h"
-#include "lathe/lower/rows.h"
 
 namespace lathe::lower::gpu {
 
 namespace {
-
-class Rows final : public RowLowering {
- public:
-  using RowLowering::RowLowering;
-};
 
 class ThreadStrategies final : public Strategies {
  public:
@@ -21,7 +15,7 @@ class ThreadStrategies final : public Strategies {
 
   void contract(Contraction& contraction) override { lower_contract(contraction, scheduling_); }
   void reduce(Nest& nest, const Group& group, RowSpace space) override {
-    Rows(nest, group, std::move(space)).run();
+    lower_rows(nest, group, std::move(space), scheduling_.device);
   }
   void scan(Nest& nest, const Group& group) override { gpu::lower_scan(nest, group); }
   void sort(SortSpace& space) override { lower_sort(space); }

@@ -73,6 +73,7 @@ using Schedules = std::map<std::string, Schedule, std::less<>>;
 struct Device {
   int64_t threads;
   int64_t shared_bytes;
+  int64_t subgroup_threads = 0;  // of the smallest subgroup; 0: there are none
 };
 
 struct ContractionShape : lower::ContractionShape {

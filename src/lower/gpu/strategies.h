@@ -20,6 +20,9 @@ void lower_contract(Contraction& contraction, const SchedulingOptions& schedulin
 void tile_contract(Contraction& contraction, const ContractionShape& shape,
                    const Schedule& schedule);
 
+// One thread or one group for each row.
+void lower_rows(Nest& nest, const Group& group, RowSpace space, const Device& device);
+
 // A running fold along the axis for each row.
 void lower_scan(Nest& nest, const Group& group);
 

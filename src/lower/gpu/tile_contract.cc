@@ -28,12 +28,6 @@ using loop::VarId;
 
 namespace {
 
-std::vector<Stmt> single(Stmt stmt) {
-  std::vector<Stmt> stmts;
-  stmts.push_back(std::move(stmt));
-  return stmts;
-}
-
 // The threads of a group as mixed-radix numbers, the first part the fastest-varying. All are powers
 // of two.
 class Threads {

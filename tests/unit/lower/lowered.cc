@@ -15,7 +15,7 @@ using graph::Graph;
 using Arrays = std::map<std::string, graph::Array>;
 
 std::string problem(const Graph& graph, const loop::Module& module, graph::RandomGraph& random,
-                    double tolerance) {
+                    double tolerance, int64_t subgroup_threads) {
   const Arrays inputs = random.values(graph, graph::Kind::Input);
   const Arrays states = random.values(graph, graph::Kind::State);
   Arrays states_after = states;
@@ -37,7 +37,8 @@ std::string problem(const Graph& graph, const loop::Module& module, graph::Rando
   };
   for (const loop::Port& port : module.entries[0].inputs) write(port, inputs);
   for (const loop::Port& port : module.states) write(port, states);
-  if (const Status ran = loop::run(module, "t", memory); !ran) return ran.error().message;
+  if (const Status ran = loop::run(module, "t", memory, subgroup_threads); !ran)
+    return ran.error().message;
   const std::string outputs = difference(*expected, read(module.entries[0].outputs), tolerance);
   return outputs.empty() ? difference(states_after, read(module.states), tolerance) : outputs;
 }
