@@ -83,6 +83,8 @@ export interface WebGpuLimits {
   /** Storage buffers that a shader binds, and bytes of one binding. */
   storageBuffers?: number;
   bindingBytes?: number;
+  /** Threads of the smallest subgroup; without, shaders do not use subgroups. */
+  subgroupThreads?: number;
 }
 
 /** A range of bytes of a GPU buffer: of one that the program has, or of a state, input or output. */

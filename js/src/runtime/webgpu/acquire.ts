@@ -56,9 +56,19 @@ async function requestDevice({ powerPreference }: DeviceOptions): Promise<GPUDev
   });
 }
 
+/** Threads of the smallest subgroup; undefined where shaders have none, or cannot tell which threads form one. */
+export function subgroupThreads(device: GPUDevice): number | undefined {
+  const has = device.features.has('subgroups' as GPUFeatureName);
+  if (!has || !knownApi()?.wgslLanguageFeatures.has('subgroup_id')) return undefined;
+  return (device as { adapterInfo?: { subgroupMinSize?: number } }).adapterInfo?.subgroupMinSize;
+}
+
+function knownApi(): GPU | undefined {
+  return (globalThis as { navigator?: { gpu?: GPU } }).navigator?.gpu ?? dawn;
+}
+
 function findApi(): GPU {
-  const { navigator } = globalThis as { navigator?: { gpu?: GPU } };
-  const api = navigator?.gpu ?? dawn;
+  const api = knownApi();
   if (api !== undefined) return api;
   const why = missingWebGpu();
   if (why !== undefined) throw new LatheError(why);

@@ -14,7 +14,7 @@ import {
   type Storage,
   syncReadError,
 } from '../device.js';
-import { acquireDevice } from './acquire.js';
+import { acquireDevice, subgroupThreads } from './acquire.js';
 import { canvasIsExact, readThroughCanvas } from './canvas_read.js';
 import { copyBytes } from './copy_bytes.js';
 import { decode, storedBytes, storedBytesEach } from './elements.js';
@@ -188,15 +188,16 @@ export class WebGpuDevice implements Device {
 
   /** Those of the GPU in use; undefined between a loss and the next use. */
   #limits(): WebGpuLimits | undefined {
-    const limits = this.gpuDevice?.limits;
-    return (
-      limits && {
-        threads: limits.maxComputeInvocationsPerWorkgroup,
-        sharedBytes: limits.maxComputeWorkgroupStorageSize,
-        storageBuffers: limits.maxStorageBuffersPerShaderStage,
-        bindingBytes: limits.maxStorageBufferBindingSize,
-      }
-    );
+    const device = this.gpuDevice;
+    if (device === undefined) return undefined;
+    const { limits } = device;
+    return {
+      threads: limits.maxComputeInvocationsPerWorkgroup,
+      sharedBytes: limits.maxComputeWorkgroupStorageSize,
+      storageBuffers: limits.maxStorageBuffersPerShaderStage,
+      bindingBytes: limits.maxStorageBufferBindingSize,
+      subgroupThreads: subgroupThreads(device),
+    };
   }
 
   /** `states`: as of `compile`. Errors: LimitError, OutOfMemoryError. */
