@@ -235,6 +235,26 @@ test('states of models that replace them are freed with the tensors that show th
   assert.deepEqual(await counts(), initial);
 });
 
+test('programs of all chunks share the weights', async () => {
+  await counts();
+  const large = { ...config, width: 128, hidden: 512 };
+  const model = await tl.loadModel(llama(large, weights), { device: 'webgpu', strict: true });
+  const { bytes: before } = tl.memory().devices.webgpu;
+  const cache = (name) => [`past_key_values.0.${name}`, tl.zeros([1, 2, 0, 64])];
+  const { logits, ...rest } = await model.run({
+    input_ids: ints(prompt(37)),
+    attention_mask: ints(Array(37).fill(1)),
+    position_ids: ints(prompt(37)),
+    ...Object.fromEntries(cacheNames.map(cache)),
+  });
+  await logits.data();
+  const used = tl.memory().devices.webgpu.bytes - before;
+  const size = 4 * (4 * 128 * 128 + 3 * 128 * 512);
+  assert.ok(used < 1.5 * size, `${used} bytes for weights of ${size}`);
+  for (const each of [logits, ...Object.values(rest)]) each.dispose();
+  model.dispose();
+});
+
 /** The next results of a session, after `past`. */
 async function next(session, tokens, past) {
   const length = past?.['present.0.key'].dims[2] ?? 0;

@@ -68,11 +68,11 @@ export const port = (name, dtype, size) => ({
 /** An executable of one entry. */
 export function executable(parts) {
   const { kernels, shaders, inputs = [], outputs = [], states = [], constants = [] } = parts;
-  const { scratchBytes = 0, constantBytes = 0, pageBytes = 2 ** 27, constantsAgain } = parts;
+  const { scratchBytes = 0, constantBytes = 0, pageBytes = 2 ** 27 } = parts;
   const steps = parts.steps ?? kernels.map((_, at) => at);
   const entries = [{ name: 'run', inputs, outputs, scratchBytes, kernels, steps }];
   const metadata = { version: 1, target: 'webgpu', constantBytes, pageBytes, states, shaders };
-  return { metadata: { ...metadata, entries }, constants, constantsAgain };
+  return { metadata: { ...metadata, entries }, constants };
 }
 
 export const region = (of, index, bytes, access) => ({ of, index, offset: 0, bytes, access });

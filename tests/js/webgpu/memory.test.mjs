@@ -74,6 +74,68 @@ test('programs that are collected are freed', async () => {
   assert.deepEqual([device.memory().bytes, device.memory().buffers], [0, 0]);
 });
 
+/** y = x + the constants of three ranges: one of 80 KiB, and two small ones around it. */
+function summed(first, large, last) {
+  const [small, size] = [64, 20480];
+  const offsets = [0, 256, 256 + 4 * size];
+  const filled = (count, number) => new Uint8Array(new Float32Array(count).fill(number).buffer);
+  const parts = [filled(small, first), filled(size, large), filled(small, last)];
+  const bindings = parts.map(({ length: bytes }, at) => {
+    return { of: 'constants', offset: offsets[at], bytes, access: 'read' };
+  });
+  const dtypes = ['f32', 'f32', 'f32', 'f32', 'f32'];
+  const text = shader(dtypes, `b4[i] = b0[i] + b1[i] + b2[i + ${size - small}] + b3[i];`);
+  return executable({
+    shaders: [text],
+    constantBytes: 512 + 4 * size,
+    constants: parts.map((data, at) => ({ offset: offsets[at], data })),
+    inputs: [port('x', 'float32', small)],
+    outputs: [port('y', 'float32', small)],
+    kernels: [
+      {
+        name: 'sum',
+        shader: 0,
+        groups: [1, 1],
+        bindings: [
+          region('input', 0, 256, 'read'),
+          ...bindings,
+          region('output', 0, 256, 'read_write'),
+        ],
+      },
+    ],
+  });
+}
+
+test('programs share large constants that are equal, until the last is gone', async () => {
+  const device = new WebGpuDevice();
+  await device.ready();
+  const [x, y] = [ones(device), new Value(device, 'float32', [64])];
+  const before = device.memory().bytes;
+  const run = async (program) => {
+    program.run([x], [y]);
+    const sum = await firstOf(y);
+    y.deallocate();
+    return sum;
+  };
+  const first = device.loadExecutable(summed(1, 10, 100));
+  const alone = device.memory().bytes - before;
+  const second = device.loadExecutable(summed(2, 10, 200));
+  const third = device.loadExecutable(summed(1, 20, 100));
+  assert.deepEqual([await run(first), await run(second), await run(third)], [112, 213, 122]);
+  // The small ones are equal, too, in the first and the third.
+  assert.equal(device.memory().bytes - before, alone + 512 + 81920);
+  first.dispose();
+  assert.deepEqual([await run(second), await run(third)], [213, 122]);
+  const gpu = device.gpuDevice;
+  gpu.destroy();
+  await gpu.lost;
+  x.hostCopy = new Float32Array(64).fill(1);
+  assert.deepEqual([await run(third), await run(second)], [122, 213]);
+  for (const each of [second, third]) each.dispose();
+  assert.equal(device.memory().bytes, before);
+  x.deallocate();
+});
+
 test('idle buffers are bounded', async () => {
   const device = new WebGpuDevice();
   await device.ready();
@@ -89,7 +151,7 @@ test('the loss of the GPU rejects pending reads; the next use acquires another',
   const device = new WebGpuDevice();
   await device.ready();
   const loaded = device.loadExecutable(program(5));
-  const again = device.loadExecutable(program(0, { constantsAgain: () => program(7).constants }));
+  const again = device.loadExecutable(program(7));
   const [x, y] = [ones(device), new Value(device, 'float32', [64])];
   loaded.run([x], [y]);
   const pending = y.read();

@@ -11,6 +11,4 @@ export interface WebGpuExecutable {
   readonly metadata: WebGpuMetadata;
   /** May be views of memory that changes later. */
   readonly constants: readonly ConstantPart[];
-  /** Computes the constants again after a loss of the GPU; otherwise a program retains a copy of them. */
-  readonly constantsAgain?: (() => readonly ConstantPart[]) | undefined;
 }

@@ -4,8 +4,7 @@ import { LatheError, reasonOf } from '../../base/errors.js';
 import { BufferPool, bufferUsage, type PooledBuffer } from './buffers.js';
 import { Commands } from './commands.js';
 import { ErrorLog } from './error_log.js';
-import { wholeWords } from './elements.js';
-import type { ConstantPart } from './executable.js';
+import type { ConstantBlock } from './constants.js';
 import { Pipelines } from './pipelines.js';
 import { GpuStorage } from './storage.js';
 
@@ -67,20 +66,15 @@ export class Gpu {
     else write();
   }
 
-  /** Writes all bytes; what no part covers is zero. Error: the host has no memory. */
-  writeConstants(storage: GpuStorage, parts: readonly ConstantPart[]): void {
-    const fill = (bytes: Uint8Array) => {
-      for (const { offset, data } of parts) bytes.set(data, offset);
-    };
+  /** Writes constants, unless another program has. Error: the host has no memory. */
+  writeConstants({ storage, data }: ConstantBlock): void {
+    if (storage.buffer !== undefined && !storage.isLost && storage.error === undefined) return;
+    const bytes = new Uint8Array(data.buffer);
     storage.reset();
     storage.buffer = this.pool.reuse(storage.bytes);
-    if (storage.buffer === undefined) {
-      storage.buffer = this.#create(storage, () => this.pool.create(storage.bytes, fill));
-    } else {
-      const bytes = new Uint8Array(wholeWords(storage.bytes));
-      fill(bytes);
-      this.write(storage, bytes);
-    }
+    if (storage.buffer !== undefined) return this.write(storage, bytes);
+    const create = () => this.pool.create(storage.bytes, (mapped) => mapped.set(bytes));
+    storage.buffer = this.#create(storage, create);
   }
 
   /**

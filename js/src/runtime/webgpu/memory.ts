@@ -3,6 +3,7 @@ import type { DataArray } from '../../tensor/convert.js';
 import type { DType } from '../../tensor/dtypes.js';
 import { checkBudget } from '../budget.js';
 import type { StoredValue } from '../device.js';
+import { Constants } from './constants.js';
 import { encode } from './elements.js';
 import { checkLimit } from './check_limit.js';
 import { GpuStorage } from './storage.js';
@@ -15,6 +16,7 @@ export class GpuMemory {
   /** Pages of temporaries, shared by all programs, as their runs are in order: each as large as the maximum of their needs. */
   #scratch: readonly GpuStorage[] = [];
   #programs = 0;
+  readonly constants = new Constants(this);
 
   constructor(private readonly queue: WorkQueue) {}
 

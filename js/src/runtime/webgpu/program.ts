@@ -6,8 +6,9 @@ import type { DataArray } from '../../tensor/convert.js';
 import { hostDTypes } from '../../tensor/dtypes.js';
 import type { Program, StoredValue } from '../device.js';
 import { Commands } from './commands.js';
+import { type ConstantBlock, splitConstants } from './constants.js';
 import { encode, encodeNumber, storedBytes } from './elements.js';
-import type { ConstantPart, WebGpuExecutable } from './executable.js';
+import type { WebGpuExecutable } from './executable.js';
 import type { PooledBuffer } from './buffers.js';
 import type { Gpu } from './gpu.js';
 import { type Buffers, LoadedKernel, type Slice } from './loaded_kernel.js';
@@ -127,9 +128,7 @@ class Resources {
   readonly #ownStates: GpuStorage[] = [];
   restored = 0;
   readonly #metadata: WebGpuMetadata;
-  /** In pages. */
-  readonly #constants: GpuStorage[] = [];
-  readonly #constantsAgain: () => readonly ConstantPart[];
+  readonly #constants: ConstantBlock[] = [];
   #scalars: GpuStorage | undefined;
   /** The groups of kernels that are started indirectly. */
   #arguments: PooledBuffer | undefined;
@@ -141,21 +140,21 @@ class Resources {
   readonly #pacings: readonly Pacing[];
 
   constructor(
-    { metadata, constants, constantsAgain }: WebGpuExecutable,
+    executable: WebGpuExecutable,
     private readonly queue: WorkQueue,
     private readonly memory: GpuMemory,
     given?: ReadonlyMap<string, GpuStorage>,
   ) {
-    const { constantBytes, pageBytes, entries, states } = metadata;
-    this.#metadata = metadata;
+    const { blocks, entries } = splitConstants(executable);
+    const { states } = executable.metadata;
+    this.#metadata = { ...executable.metadata, entries };
     this.#pacings = entries.map(() => new Pacing());
     memory.retainScratch();
     const allocated: GpuStorage[] = [];
     this.states = allocated;
     const { gpu } = queue;
     try {
-      for (const bytes of pagesOf(constantBytes, pageBytes))
-        this.#constants.push(memory.allocate(bytes, 'constants'));
+      for (const each of blocks) this.#constants.push(memory.constants.retain(each));
       for (const each of states) {
         const bytes = storedBytes(hostDType(each), elementCount(each.shape));
         const shared = given?.get(each.name);
@@ -163,18 +162,17 @@ class Resources {
         allocated.push(state);
         if (shared === undefined) this.#ownStates.push(state);
       }
-      if (gpu !== undefined) this.#load(gpu, constants);
+      if (gpu !== undefined) this.#load(gpu);
     } catch (error) {
       this.release();
       throw error;
     }
-    const copies = constantsAgain === undefined && constants.map(copyOfPart);
-    this.#constantsAgain = copies ? () => copies : constantsAgain!;
   }
 
   release(): void {
     const { memory, queue } = this;
-    for (const each of [...this.#constants, this.#scalars, ...this.#ownStates]) {
+    for (const each of this.#constants) memory.constants.release(each);
+    for (const each of [this.#scalars, ...this.#ownStates]) {
       if (each !== undefined) memory.free(each);
     }
     memory.releaseScratch();
@@ -186,7 +184,7 @@ class Resources {
 
   /** Pipelines of an entry, and constants and states where they are lost. Undefined once they are ready or known to have failed. */
   prepare(gpu: Gpu, entry: number): Promise<unknown> | undefined {
-    if (this.#loadedOn !== gpu) this.#load(gpu, this.#constantsAgain());
+    if (this.#loadedOn !== gpu) this.#load(gpu);
     return this.#kernelsOf(gpu, entry).pending;
   }
 
@@ -213,15 +211,14 @@ class Resources {
   }
 
   /** Errors: LimitError, OutOfMemoryError. */
-  #load(gpu: Gpu, constants: readonly ConstantPart[]): void {
-    const { entries, argumentBytes, pageBytes } = this.#metadata;
+  #load(gpu: Gpu): void {
+    const { entries, argumentBytes } = this.#metadata;
     // All limits are checked before anything is compiled.
     for (const { kernels } of entries) kernels.forEach((each) => LoadedKernel.check(gpu, each));
     this.#kernels = [];
     // Of several entries most programs run one, at first.
     if (entries.length === 1) this.#kernelsOf(gpu, 0);
-    for (const [page, each] of this.#constants.entries())
-      gpu.writeConstants(each, partsOf(constants, page, pageBytes));
+    for (const each of this.#constants) gpu.writeConstants(each);
     const lost = this.states.filter((each) => each.isLost && each.backup !== undefined);
     for (const each of lost) {
       each.reset();
@@ -256,7 +253,8 @@ class Resources {
   ): Promise<void> | undefined {
     const entry = this.#metadata.entries[entryIndex]!;
     const { all: kernels } = this.#kernelsOf(gpu, entryIndex);
-    const storages = [...scratch, this.#scalars, ...this.#constants, ...this.states, ...inputs];
+    const constants = this.#constants.map(({ storage }) => storage);
+    const storages = [...scratch, this.#scalars, ...constants, ...this.states, ...inputs];
     const read = storages.filter((each) => typeof each === 'object');
     for (const each of outputs) each.reset();
     for (const each of scratch) each.reset();
@@ -267,7 +265,7 @@ class Resources {
     const firstSlot = inputCount(entries.slice(0, entryIndex));
     const buffers: Buffers = {
       scratch: scratch.map(whole),
-      constants: this.#constants.map(whole),
+      constants: constants.map(whole),
       arguments: this.#arguments === undefined ? [] : [{ buffer: this.#arguments, offset: 0 }],
       state: this.states.map(whole),
       input: inputs.map((each, at) =>
@@ -327,14 +325,3 @@ async function finish(
 
 const inputCount = (entries: WebGpuMetadata['entries']) =>
   entries.reduce((count, { inputs }) => count + inputs.length, 0);
-
-/** The parts of constants in a page, with offsets there: none crosses into another. */
-const partsOf = (parts: readonly ConstantPart[], page: number, pageBytes: number) =>
-  parts
-    .map(({ offset, data }) => ({ offset: offset - page * pageBytes, data }))
-    .filter(({ offset }) => offset >= 0 && offset < pageBytes);
-
-const copyOfPart = ({ offset, data }: ConstantPart): ConstantPart => ({
-  offset,
-  data: data.slice(),
-});
