@@ -40,12 +40,12 @@ export function float16Bits(number) {
  * `weights(name, shape)`: a Float32Array for 'embedding' [vocabulary, width], 'norm', 'attention_norm.L', 'feed_norm.L' [width],
  * and 'q.L', 'k.L', 'v.L', 'o.L', 'gate.L', 'up.L', 'down.L', each [in, out]. The last product is by the embedding. With 4 or 8
  * bits the weights are quantized in blocks of 32 with a scale each, with 16 they are float16 with a cast. `dynamic`: by 8 bits of each
- * matrix, times 8 bits of all that is multiplied by it.
+ * matrix, times 8 bits of all that is multiplied by it. `cacheType`: of keys, values and `grouped` attention.
  */
 export function llama(
   { width, heads, groups, layers, hidden, vocabulary, positions },
   weights,
-  { grouped = false, bits = 32, dynamic = false } = {},
+  { grouped = false, bits = 32, dynamic = false, cacheType = 'float32' } = {},
 ) {
   const size = width / heads;
   const nodes = [];
@@ -102,8 +102,8 @@ export function llama(
   const outputs = [value('logits', 'float32', ['batch', 'sequence', vocabulary])];
   const past = Array.from({ length: layers }, (_, layer) =>
     ['key', 'value'].map((each) => {
-      inputs.push(value(`past_key_values.${layer}.${each}`, 'float32', cacheShape('past')));
-      outputs.push(value(`present.${layer}.${each}`, 'float32', cacheShape('total')));
+      inputs.push(value(`past_key_values.${layer}.${each}`, cacheType, cacheShape('past')));
+      outputs.push(value(`present.${layer}.${each}`, cacheType, cacheShape('total')));
       return `past_key_values.${layer}.${each}`;
     }),
   );
@@ -231,12 +231,16 @@ export function llama(
       [op('Gather', [op('Shape', ['attention_mask']), named('int_1', tensor('int64', [1], []))])],
       { to: 6 },
     );
-    return (layer, q, k, v) => {
+    const as = (type, each) =>
+      cacheType === 'float32' ? each : op('Cast', [each], { to: type === 'float16' ? 10 : 1 });
+    const tables = [cosines, sines].map((each) => as('float16', each));
+    return (layer, ...projections) => {
+      const [q, k, v] = projections.map((each) => as('float16', each));
       const name = `GroupQueryAttention_${count++}`;
       nodes.push(
         node(
           'GroupQueryAttention',
-          [q, k, v, ...past[layer], last, total, cosines, sines],
+          [q, k, v, ...past[layer], last, total, ...tables],
           [name, `present.${layer}.key`, `present.${layer}.value`],
           {
             num_heads: heads,
@@ -248,7 +252,7 @@ export function llama(
           { domain: 'com.microsoft', name },
         ),
       );
-      return name;
+      return as('float32', name);
     };
   }
 }

@@ -235,6 +235,44 @@ test('states of models that replace them are freed with the tensors that show th
   assert.deepEqual(await counts(), initial);
 });
 
+for (const bits of [4, 8, 16]) {
+  test(`weights of ${bits} bits, keys and values of float16`, async () => {
+    const made = llama({ ...config, hidden: 32 }, weights, {
+      grouped: true,
+      bits,
+      cacheType: 'float16',
+    });
+    const [model, reference] = await Promise.all([
+      tl.loadModel(made, { device: 'webgpu', strict: true }),
+      tl.loadModel(made, { device: 'wasm' }),
+    ]);
+    const decode = async (each) => {
+      const all = [];
+      let cache = [0, 1].map(() => tl.tensor(new Uint16Array(0), [1, 2, 0, 16], 'float16'));
+      for (let tokens = prompt(21), length = 0; all.length < 6; tokens = [all.length]) {
+        length += tokens.length;
+        const results = await each.run({
+          input_ids: ints(tokens),
+          attention_mask: ints(Array(length).fill(1)),
+          'past_key_values.0.key': cache[0],
+          'past_key_values.0.value': cache[1],
+        });
+        all.push(Array.from(await results.logits.data()));
+        cache = cacheNames.map((name) => results[`present.0.${name}`]);
+      }
+      const [keys] = cache;
+      await keys.data();
+      return { all, keys: keys.arraySync().flat(3) };
+    };
+    const [actual, expected] = [await decode(model), await decode(reference)];
+    actual.all.forEach((each, at) => near(each, expected.all[at], 5e-3));
+    near(actual.keys, expected.keys, 5e-3);
+    assert.deepEqual(model.placement, { device: 'webgpu' });
+    model.dispose();
+    reference.dispose();
+  });
+}
+
 test('programs of all chunks share the weights', async () => {
   await counts();
   const large = { ...config, width: 128, hidden: 512 };
