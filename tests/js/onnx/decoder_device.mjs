@@ -1,4 +1,5 @@
-// The device on which the tests of decoders run: those of tests/js/node on Wasm, tests/js/webgpu runs the same on the GPU.
+// The device on which the tests of decoders run: Wasm, in tests/js/node/decode/devices.test.mjs one that cannot wait, in
+// tests/js/webgpu/decoders.test.mjs the GPU.
 import * as tl from 'tensorlathe';
 import { DevicePrograms } from '../../../js/dist/onnx/device_programs.js';
 import { ModuleFunction } from '../../../js/dist/trace/module_function.js';
@@ -10,9 +11,9 @@ export function useDevice(name) {
   device = name;
 }
 
-/** The variants to test: on other devices, which are slow without hardware, a third of them, unless DECODERS=all. */
+/** The variants to test: on GPUs, which are slow without hardware, a third of them, unless DECODERS=all. */
 export const drawn = (variants) =>
-  isOnWasm() || process.env.DECODERS === 'all'
+  device !== 'webgpu' || process.env.DECODERS === 'all'
     ? variants
     : variants.filter((_, at) => at % 3 === 1);
 

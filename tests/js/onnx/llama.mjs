@@ -281,7 +281,7 @@ export async function generate(
       position_ids: int64(fresh.map((_, at) => tokens.length - fresh.length + at)),
       ...cache,
     });
-    const next = pick(results.logits, fresh.length, vocabulary);
+    const next = await pick(results.logits, fresh.length, vocabulary);
     fresh = [next];
     tokens.push(next);
     cache = Object.fromEntries(

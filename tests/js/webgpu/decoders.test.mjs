@@ -2,5 +2,11 @@
 import { useDevice } from '../onnx/decoder_device.mjs';
 
 useDevice('webgpu');
-for (const each of ['decoder', 'kinds', 'positions', 'seq2seq'])
-  await import(`../node/decode/${each}.test.mjs`);
+for (const each of [
+  'decode/decoder',
+  'decode/kinds',
+  'decode/positions',
+  'decode/seq2seq',
+  'onnx/stories',
+])
+  await import(`../node/${each}.test.mjs`);

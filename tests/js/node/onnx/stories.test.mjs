@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as tl from 'tensorlathe';
+import { drawn, loadModel } from '../../onnx/decoder_device.mjs';
 import { generate, llama } from '../../onnx/llama.mjs';
 import { readExpected, readStories, readVocabulary, storiesAbsent } from '../../onnx/stories.mjs';
 
@@ -9,19 +10,19 @@ const begin = 1;
 const tensors = {
   int64: (values) => tl.tensor(BigInt64Array.from(values, BigInt), [1, values.length], 'int64'),
   zeros: (shape) => tl.zeros(shape),
-  pick: (logits, length, vocabulary) => {
-    const last = logits.dataSync().subarray((length - 1) * vocabulary);
+  pick: async (logits, length, vocabulary) => {
+    const last = (await logits.data()).subarray((length - 1) * vocabulary);
     return last.indexOf(Math.max(...last));
   },
 };
 
-for (const grouped of [false, true]) {
+for (const grouped of drawn([false, true])) {
   test(
     `the story of the 260K model, ${grouped ? 'GroupQueryAttention' : 'plain operators'}`,
     { skip: storiesAbsent },
     async () => {
       const { config, weights } = readStories();
-      const model = await tl.loadModel(llama(config, weights, { grouped }));
+      const model = await loadModel(llama(config, weights, { grouped }));
       const run = ({ position_ids, ...feeds }) =>
         model.run(grouped ? feeds : { ...feeds, position_ids });
       const { expected_text: text, expected_ids: ids } = readExpected();

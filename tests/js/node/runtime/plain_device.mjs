@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { syncReadError } from '../../../../js/dist/runtime/device.js';
 import { DeviceValue } from '../../../../js/dist/runtime/device_value.js';
 import { wasmDevice } from '../../../../js/dist/runtime/wasm/device.js';
-import { arrayTypes } from '../../../../js/dist/tensor/dtypes.js';
+import { arrayTypes, hostDTypes } from '../../../../js/dist/tensor/dtypes.js';
 
 export function plainDevice(name = 'plain') {
   const memory = { bytes: 0, buffers: 0, reserved: 0 };
@@ -19,14 +19,15 @@ export function plainDevice(name = 'plain') {
     for (const work of works) work();
   };
 
-  /** The Wasm program on copies. */
-  const programOf = (program) => ({
+  /** The Wasm program on copies. `states`: by name, instead of its own. */
+  const programOf = (program, states = new Map()) => ({
+    ports: program.ports,
     run(inputs, outputs) {
       const placed = (each) => ({ type: each, storage: each.materialize() });
       const from = inputs.map((each) => (typeof each === 'number' ? each : placed(each)));
       for (const { type } of from.filter((each) => each.type)) assert.equal(type.device.name, name);
       const to = outputs.map((each) => placed(each.allocate()));
-      enqueue(() => runOn(program, from, to));
+      enqueue(() => runOn(program, from, to, states));
     },
     dispose: () => enqueue(() => program.dispose()),
   });
@@ -53,6 +54,13 @@ export function plainDevice(name = 'plain') {
       assert.equal(copy.byteLength, storage.bytes);
       enqueue(() => (storage.data = copy));
     },
+    copy(from, fromIndex, to, toIndex, count) {
+      enqueue(() => {
+        const { data } = from;
+        to.data ??= new data.constructor(to.bytes / data.BYTES_PER_ELEMENT);
+        to.data.set(data.subarray(fromIndex, fromIndex + count), toIndex);
+      });
+    },
     async read(storage, dtype, size) {
       assert.ok(!storage.isFree, 'read after free');
       await new Promise((done) => enqueue(done));
@@ -63,14 +71,14 @@ export function plainDevice(name = 'plain') {
     readSync() {
       throw syncReadError(name);
     },
-    compile: (graph) => programOf(wasmDevice.compile(graph)),
+    compile: (graph, { states } = {}) => programOf(wasmDevice.compile(graph), states),
     memory: () => ({ ...memory, reserved: memory.bytes }),
   };
 }
 
 const wasmValue = ({ dtype, shape }) => new DeviceValue(dtype, shape, wasmDevice);
 
-function runOn(program, from, to) {
+function runOn(program, from, to, states) {
   const failed = from.find(({ storage }) => storage?.error);
   const inputs = failed
     ? []
@@ -78,7 +86,15 @@ function runOn(program, from, to) {
   const outputs = to.map(({ type }) => wasmValue(type));
   try {
     if (failed) throw failed.storage.error;
+    const used = program.ports.states.map(({ name, dtype, shape }, at) => {
+      const size = shape.reduce((count, each) => count * each, 1);
+      return { own: program.state(at), given: states.get(name), dtype: hostDTypes[dtype], size };
+    });
+    for (const { own, given, dtype } of used)
+      if (given !== undefined) wasmDevice.write(own, dtype, given.data);
     program.run(inputs, outputs);
+    for (const { own, given, dtype, size } of used)
+      if (given !== undefined) given.data = wasmDevice.read(own, dtype, size).slice();
     to.forEach(({ storage }, at) => (storage.data = outputs[at].readSync().slice()));
   } catch (error) {
     for (const { storage } of to) storage.error = error;
