@@ -439,6 +439,7 @@ export class Decoder {
       else {
         const read = part.map((each, at) => each && this.#partOf(at, each, count, from === tokens));
         parts.push(await Promise.all(read));
+        this.#check(states);
       }
     }
     const snapshot = states.snapshot();

@@ -105,6 +105,7 @@ class DeviceSession extends OnnxSession {
   }
 
   #moveToWasm(reason: string): void {
+    if (this.onDevice === undefined) return;
     this.programs!.moveToWasm(reason);
     this.freePrograms();
     this.shared.dispose();

@@ -145,6 +145,47 @@ function testAdapter(more, isCompatible) {
       expected.forEach((each, at) => assert.ok(Math.abs(actual[at] - each) < 1e-4));
   });
 
+  test('a decoder', async () => {
+    const [expected, actual] = await page.evaluate(async () => {
+      const [tl, { llama, generate }, { random }] = await Promise.all(
+        ['/js/dist/index.js', '/tests/js/onnx/llama.mjs', '/tests/js/onnx/write.mjs'].map(
+          (module) => import(module),
+        ),
+      );
+      await tl.ready();
+      const config = {
+        width: 32,
+        heads: 2,
+        groups: 1,
+        layers: 2,
+        hidden: 24,
+        vocabulary: 19,
+        positions: 64,
+      };
+      const weights = (name, shape) =>
+        name.includes('norm')
+          ? new Float32Array(shape[0]).fill(1)
+          : random(name.length + name.charCodeAt(0), shape, 0.4).data;
+      const results = [];
+      for (const device of ['wasm', 'webgpu']) {
+        const model = await tl.loadModel(llama(config, weights), { device, strict: true });
+        const make = {
+          int64: (values) => tl.tensor(BigInt64Array.from(values, BigInt), [1, values.length]),
+          zeros: (shape) => tl.zeros(shape),
+          pick: async (logits, length, vocabulary) => {
+            const last = (await logits.data()).subarray((length - 1) * vocabulary);
+            return last.indexOf(Math.max(...last));
+          },
+        };
+        const prompt = Array.from({ length: 21 }, (_, at) => (at * 7) % 19);
+        results.push(await generate(config, (feeds) => model.run(feeds), prompt, 8, make));
+        model.dispose();
+      }
+      return results;
+    });
+    assert.deepEqual(actual, expected);
+  });
+
   test('a model of layers trains and predicts', async () => {
     const result = await page.evaluate(async (isCompatible) => {
       const tl = await import('/js/dist/tfjs.js');
