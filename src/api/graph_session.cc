@@ -278,11 +278,12 @@ graph::Program GraphSession::program() const {
   return program;
 }
 
-Result<graph::Encoded> GraphSession::encode(int32_t entry) const {
+Result<graph::Encoded> GraphSession::encode(int32_t entry, bool keeps_float16) const {
   if (entry < 0 || static_cast<size_t>(entry) >= entries_.size()) {
     return fail(concat("the program has no entry ", entry));
   }
-  return graph::encode(compile::optimized(entries_[static_cast<size_t>(entry)]->graph()));
+  return graph::encode(
+      compile::optimized(entries_[static_cast<size_t>(entry)]->graph(), keeps_float16));
 }
 
 Result<Executable> GraphSession::compile(std::string_view json) const {

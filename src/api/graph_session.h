@@ -62,7 +62,7 @@ class GraphSession {
   Result<GraphSession> segment(Words words);
 
   // The entry of this index, optimized, as `decode` reads it.
-  Result<graph::Encoded> encode(int32_t entry) const;
+  Result<graph::Encoded> encode(int32_t entry, bool keeps_float16) const;
 
   Result<Executable> compile(std::string_view json) const;
   // The same, and removes all entries: the memory of constants is freed once they are packed.

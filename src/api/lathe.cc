@@ -251,10 +251,10 @@ int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* cons
   return to_handle(GraphSession::decode({bytes, size}, data));
 }
 
-const size_t* lathe_graph_encode(int32_t graph, int32_t entry) {
+const size_t* lathe_graph_encode(int32_t graph, int32_t entry, int32_t keeps_float16) {
   const GraphSession* found = find<GraphSession>(graph);
   if (found == nullptr) return nullptr;
-  auto encoded = found->encode(entry);
+  auto encoded = found->encode(entry, keeps_float16 != 0);
   if (!encoded) {
     last_error() = encoded.error().message;
     return nullptr;

@@ -165,10 +165,11 @@ LATHE_EXPORT(lathe_graph_decode)
 int32_t lathe_graph_decode(const uint8_t* bytes, size_t size, const size_t* constants,
                            size_t count);
 /* The opposite, for modules of other targets: of the entry of this index, after the optimizations
- * that they do not have, the address and size of its bytes, how many constants, and address and
- * size of each; valid until the next such call. */
+ * that they do not have (`keeps_float16`: with constants of float16 as they are), the address and
+ * size of its bytes, how many constants, and address and size of each; valid until the next such
+ * call. */
 LATHE_EXPORT(lathe_graph_encode)
-const size_t* lathe_graph_encode(int32_t graph, int32_t entry);
+const size_t* lathe_graph_encode(int32_t graph, int32_t entry, int32_t keeps_float16);
 /* What a program of one entry computes as part of another one: its handle, and the numbers of
  * the values for its inputs, in order, of their types; returns its outputs. */
 LATHE_EXPORT(lathe_graph_inline)

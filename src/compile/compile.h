@@ -68,8 +68,9 @@ struct Options {
 Result<Executable> compile(graph::Program program, const Options& options,
                            const Target& target = wasm_target());
 
-// The graph after the passes of opt/passes.h that leave types as they are.
-graph::Graph optimized(graph::Graph graph);
+// The graph after the passes of opt/passes.h that leave types as they are. `keeps_float16`: also
+// those of constants, for targets that have the type.
+graph::Graph optimized(graph::Graph graph, bool keeps_float16 = false);
 
 // The IR of the current form as text, for dumps.
 std::string text(const CompilationState& state);

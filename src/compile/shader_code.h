@@ -24,10 +24,11 @@ inline const ShaderCode& shaders(const Executable& executable) {
 }
 
 // What a runtime of shaders needs, in one line:
-// {"version":1,"target":"webgpu","constantBytes":…,"pageBytes":…,"argumentBytes":…,
+// {"version":1,"target":"webgpu","features":[NAME…],"constantBytes":…,"pageBytes":…,"argumentBytes":…,
 // "states":[{"name","dtype","shape","ranges"}…],"shaders":["TEXT"…],"entries":[{"name","inputs":[…],
 // "outputs":[…],"scratchBytes":…,"kernels":[{"name","shader":INDEX,"groups":[x,y],"arguments":
 // OFFSET,"bindings":[REGION…]}…],"steps":[STEP…]}…]}
+// "features" are those of WebGPU that a device must have, if any.
 // A region is {"of":"scratch"|"constants"|"arguments"|"state"|"input"|"output","index","offset",
 // "bytes"} with "access":"read"|"read_write" where it is bound; its position is the number of the
 // binding. The index of scratch or constants, by default 0, is that of a page of pageBytes. A step

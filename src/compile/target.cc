@@ -7,6 +7,7 @@
 #include "lathe/loop/analysis/verify.h"
 #include "lathe/loop/text/print.h"
 #include "lathe/opt/passes.h"
+#include "lathe/opt/widen_float16.h"
 
 namespace lathe::compile {
 
@@ -46,10 +47,12 @@ std::vector<Pass> of(std::span<const opt::Pass> graph_passes) {
 std::vector<Pass> optimizations() { return of(opt::passes()); }
 std::vector<Pass> type_passes() { return of(opt::type_passes()); }
 
-graph::Graph optimized(graph::Graph graph) {
+graph::Graph optimized(graph::Graph graph, bool keeps_float16) {
   const std::span all = opt::passes();
   for (const opt::Pass& pass : all.first(all.size() - opt::type_passes().size())) {
-    graph = pass.run(std::move(graph));
+    const bool widens = pass.run == opt::widen_float16;
+    const auto run = widens && keeps_float16 ? opt::widen_float16_but_constants : pass.run;
+    graph = run(std::move(graph));
   }
   return graph;
 }
@@ -138,7 +141,7 @@ Status verify([[maybe_unused]] const CompilationState& state) {
       for (const graph::Graph& entry : state.program.entries) LATHE_TRY(graph::verify(entry));
       return {};
     case Form::Loop:
-      return loop::verify(state.loops);
+      return loop::verify(state.loops, state.options.limits.shader_f16);
     case Form::Code:
       return state.code ? state.code->verify(state.options) : Status();
   }

@@ -11,6 +11,8 @@
 #include "lathe/loop/passes/expand_transcendentals.h"
 #include "lathe/lower/gpu/lower.h"
 #include "lathe/lower/gpu/narrow_int64.h"
+#include "lathe/opt/lower_float16.h"
+#include "lathe/opt/widen_float16.h"
 
 namespace lathe::compile {
 
@@ -41,6 +43,21 @@ Status narrow_int64(CompilationState& state) {
   LATHE_TRY(check_ports(state));
   for (graph::Graph& entry : state.program.entries) LATHE_TRY(lower::gpu::narrow_int64(entry));
   return {};
+}
+
+using Run = Status (*)(CompilationState&);
+
+// One of two passes: for devices that have float16, and for others.
+template <graph::Graph (*with_f16)(graph::Graph), graph::Graph (*without)(graph::Graph)>
+Status by_f16(CompilationState& state) {
+  const auto run = state.options.limits.shader_f16 ? with_f16 : without;
+  for (graph::Graph& entry : state.program.entries) entry = run(std::move(entry));
+  return {};
+}
+
+void replace(std::vector<Pass>& passes, std::string_view name, Run run) {
+  const auto pass = std::ranges::find(passes, name, &Pass::name);
+  if (pass != passes.end()) pass->run = run;
 }
 
 Status lower_for_gpu(CompilationState& state) {
@@ -83,8 +100,6 @@ Status emit_wgsl_and_text(CompilationState& state) {
   return {};
 }
 
-using Run = Status (*)(CompilationState&);
-
 // The passes from the graph with types that shaders have.
 std::vector<Pass> lowering_passes(Run emit) {
   return {{"lower", lower_for_gpu},
@@ -100,6 +115,9 @@ std::vector<Pass> lowering_passes(Run emit) {
 
 // Those of graphs are `optimize`, of which widen_types is one.
 Target target_of(std::vector<Pass> optimize, Run emit) {
+  replace(optimize, "widen_float16", by_f16<opt::widen_float16_but_constants, opt::widen_float16>);
+  replace(optimize, "lower_float16",
+          by_f16<graph::with_bodies<opt::lower_bfloat16>, graph::with_bodies<opt::lower_float16>>);
   const auto widen = std::ranges::find(optimize, "widen_types", &Pass::name);
   optimize.insert(widen, {"narrow_int64", narrow_int64});
   const std::vector<Pass> lowering = lowering_passes(emit);
@@ -135,6 +153,7 @@ std::string shader_metadata(const Executable& executable) {
   const emit_wgsl::Program& program = shaders(executable).program;
   JsonWriter json;
   json.begin_object().member("version", 1).member("target", "webgpu");
+  if (program.uses_f16) json.key("features").begin_array().value("shader-f16").end_array();
   json.member("constantBytes", program.constant_bytes).member("pageBytes", program.page_bytes);
   json.member("argumentBytes", program.argument_bytes);
   write_ports(json, "states", executable.states);

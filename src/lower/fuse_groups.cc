@@ -92,10 +92,10 @@ class Fuser {
   }
 
   // The value whose memory a contraction reads: reshapes and broadcasts are seen through, other
-  // views are copied because the contraction visits each element many times. Short integers are
+  // views are copied because the contraction visits each element many times. Short numbers are
   // read as they are stored.
   Value base_memory(Value value) const {
-    if (widens_integer(graph_, value)) value = node(value).operands[0];
+    if (only_widens(graph_, value)) value = node(value).operands[0];
     while (node(value).kind == Kind::Reshape || broadcasts(node(value))) {
       value = node(value).operands[0];
     }

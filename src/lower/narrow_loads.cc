@@ -21,11 +21,12 @@ constexpr size_t kMaxOperations = 24;  // operations
 
 }  // namespace
 
-bool widens_integer(const Graph& graph, Value value) {
+bool only_widens(const Graph& graph, Value value) {
   const Node& n = graph[value];
-  if (n.kind != Kind::Cast || !scalar::is_integer(n.dtype)) return false;
+  if (n.kind != Kind::Cast) return false;
   const DType from = graph[n.operands[0]].dtype;
-  return scalar::is_integer(from) && scalar::is_computed(n.dtype) && !scalar::is_computed(from);
+  return scalar::is_integer(from) == scalar::is_integer(n.dtype) && scalar::is_computed(n.dtype) &&
+         !scalar::is_computed(from);
 }
 
 std::optional<NarrowSource> find_narrow_source(const Graph& graph, Value value) {
@@ -38,7 +39,7 @@ std::optional<NarrowSource> find_narrow_source(const Graph& graph, Value value) 
     for (Value operand : n.operands) {
       if (graph::is_splat(graph[operand])) continue;
       const DType dtype = graph[operand].dtype;
-      if (!scalar::is_integer(dtype) || scalar::is_computed(dtype)) {
+      if (scalar::is_computed(dtype)) {
         if (result.values.insert(operand).second) rest.push_back(operand);
       } else if (!result.numbers.valid() || result.numbers == operand) {
         result.numbers = operand;

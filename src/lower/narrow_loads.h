@@ -8,10 +8,10 @@
 
 namespace lathe::lower {
 
-// Whether the value is an integer cast to a wider one.
-bool widens_integer(const graph::Graph& graph, graph::Value value);
+// Whether the value is an integer or float cast from a type of storage to one of arithmetic.
+bool only_widens(const graph::Graph& graph, graph::Value value);
 
-// A float that is computed element by element from a single tensor of short integers: for example
+// A float that is computed element by element from a single tensor of short numbers: for example
 // from the bits of float16, the result of opt/lower_float16.
 struct NarrowSource {
   graph::Value numbers;

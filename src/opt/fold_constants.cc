@@ -7,6 +7,7 @@
 
 #include "lathe/graph/elements.h"
 #include "lathe/graph/evaluate.h"
+#include "lathe/opt/widen_float16.h"
 
 namespace lathe::opt {
 
@@ -113,7 +114,10 @@ std::optional<std::vector<std::byte>> scaled(const Graph& graph, const Node& nod
   if (node.kind != Kind::Map || node.op != graph::Op::Mul || node.dtype != graph::DType::F32) {
     return std::nullopt;
   }
-  const Node &weights = graph[node.operands[0]], &view = graph[node.operands[1]];
+  const Node &operand = graph[node.operands[0]], &view = graph[node.operands[1]];
+  const bool is_float16 =
+      operand.kind == Kind::Cast && graph[operand.operands[0]].dtype == graph::DType::F16;
+  const Node& weights = is_float16 ? graph[operand.operands[0]] : operand;
   if (weights.kind != Kind::Constant || is_splat(weights)) return std::nullopt;
   const Node& scale = view.kind == Kind::Reindex ? graph[view.operands[0]] : view;
   if (scale.kind != Kind::Constant) return std::nullopt;
@@ -122,7 +126,8 @@ std::optional<std::vector<std::byte>> scaled(const Graph& graph, const Node& nod
     if (&scale == &view || !always_inside(view.map, view.shape, scale.shape)) return std::nullopt;
     offset = offset_of(view, scale.shape);
   }
-  std::vector<std::byte> data(weights.data.begin(), weights.data.end());
+  const SharedBytes floats = is_float16 ? f32_of_f16(weights.data) : weights.data;
+  std::vector<std::byte> data(floats.begin(), floats.end());
   auto* result = reinterpret_cast<float*>(data.data());
   const auto* factors = reinterpret_cast<const float*>(scale.data.data());
   Shape rows = node.shape;

@@ -28,6 +28,8 @@ namespace {
 
 class Lowering final : public graph::Rewriter {
  public:
+  explicit Lowering(bool keeps_f16) : keeps_f16_(keeps_f16) {}
+
   DType dtype_of(Value value) const { return (*this)[value].dtype; }
   Value like(Value value, const Number& number) { return splat(number, (*this)[value].shape); }
 
@@ -48,7 +50,11 @@ class Lowering final : public graph::Rewriter {
  private:
   Value replace(Node node) override;
   Value expand_cast(Value value, DType to);
+  bool is_lowered(DType dtype) const {
+    return scalar::is_half(dtype) && !(keeps_f16_ && dtype == DType::F16);
+  }
 
+  bool keeps_f16_;
   std::map<Value, DType> types_;  // the original types of values that are bits now
 };
 
@@ -81,10 +87,10 @@ Handle odd(const Handle& x, DType half) {
 
 Value Lowering::replace(Node node) {
   const DType dtype = node.dtype;
-  if (scalar::is_half(dtype)) node.dtype = DType::U16;
+  if (is_lowered(dtype)) node.dtype = DType::U16;
   const Value value =
       node.kind == Kind::Cast ? expand_cast(node.operands[0], dtype) : add(std::move(node));
-  if (scalar::is_half(dtype)) types_[value] = dtype;
+  if (is_lowered(dtype)) types_[value] = dtype;
   return value;
 }
 
@@ -95,7 +101,7 @@ Value Lowering::expand_cast(Value value, DType to) {
     const Handle bits = lathe::opt::cast(x, DType::I32);
     x = half->second == DType::F16 ? f32_of_half(bits) : f32_of_bhalf(bits);
   }
-  if (!scalar::is_half(to)) return cast(x.value, to);
+  if (!is_lowered(to)) return cast(x.value, to);
   x = odd(x, to);
   const Handle bits = to == DType::F16 ? half_of_f32(x) : bhalf_of_f32(x);
   return cast(bits.value, DType::U16);
@@ -106,7 +112,13 @@ Value Lowering::expand_cast(Value value, DType to) {
 Graph lower_float16(Graph graph) {
   const bool has_float16 = std::ranges::any_of(
       graph.nodes, [](const Node& node) { return scalar::is_half(node.dtype); });
-  return has_float16 ? Lowering().run(std::move(graph)) : graph;
+  return has_float16 ? Lowering(false).run(std::move(graph)) : graph;
+}
+
+Graph lower_bfloat16(Graph graph) {
+  const bool has_bfloat16 =
+      std::ranges::any_of(graph.nodes, [](const Node& node) { return node.dtype == DType::BF16; });
+  return has_bfloat16 ? Lowering(true).run(std::move(graph)) : graph;
 }
 
 }  // namespace lathe::opt

@@ -9,5 +9,7 @@
 namespace lathe::opt {
 
 graph::Graph lower_float16(graph::Graph graph);
+// The same of bfloat16 only: for targets that have float16.
+graph::Graph lower_bfloat16(graph::Graph graph);
 
 }  // namespace lathe::opt

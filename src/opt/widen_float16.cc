@@ -68,25 +68,6 @@ Table<Value, bool> find_stored(const Graph& graph) {
   return stored;
 }
 
-// The floats that these float16 are. A vector would write zeros before, byte by byte in code made
-// small.
-SharedBytes f32_of_f16(const SharedBytes& float16s) {
-  const size_t bytes = 2 * float16s.size();
-  const std::shared_ptr<std::byte> floats(static_cast<std::byte*>(std::malloc(bytes)), std::free);
-  LATHE_CHECK(floats != nullptr || bytes == 0);
-  for (size_t at = 0; at < float16s.size(); at += 2) {
-    uint16_t half;
-    std::memcpy(&half, float16s.data() + at, 2);
-    const uint32_t magnitude = (half & 0x7fffu) << 13;
-    const float finite = std::bit_cast<float>(magnitude) * 0x1p112f;
-    const bool is_finite = magnitude < 0x0f800000u;
-    const uint32_t bits = is_finite ? std::bit_cast<uint32_t>(finite) : magnitude | 0x7f800000u;
-    const uint32_t result = bits | (half & 0x8000u) << 16;
-    std::memcpy(floats.get() + 2 * at, &result, 4);
-  }
-  return {floats, bytes};
-}
-
 // The interface of a body: the types of its inputs, in order; its first outputs are loop-carried,
 // in f32.
 struct Boundary {
@@ -97,7 +78,8 @@ struct Boundary {
 class Float16Widener final : public graph::Rewriter {
  public:
   // `boundary`: of a body; null for a graph, whose outputs have the same types as before.
-  Float16Widener(const Graph& graph, const Boundary* boundary) : boundary_(boundary) {
+  Float16Widener(const Graph& graph, const Boundary* boundary, bool keeps_constants)
+      : boundary_(boundary), keeps_constants_(keeps_constants) {
     if (boundary == nullptr) stored_ = find_stored(graph);
   }
 
@@ -194,7 +176,7 @@ class Float16Widener final : public graph::Rewriter {
       boundary.inputs.push_back((*this)[node.operands[k]].dtype);
     }
     node.body = std::make_shared<const Graph>(
-        Float16Widener(*node.body, &boundary).run_all(Graph(*node.body)));
+        Float16Widener(*node.body, &boundary, keeps_constants_).run_all(Graph(*node.body)));
     return add(std::move(node));
   }
 
@@ -234,7 +216,7 @@ class Float16Widener final : public graph::Rewriter {
   // is faster than converting them in each call. Anything else as it is.
   Value of_constant(Value value) {
     Node node = (*this)[value];
-    if (node.dtype != DType::F16) return value;
+    if (node.dtype != DType::F16 || keeps_constants_) return value;
     const bool is_view = node.kind == Kind::Reshape || node.kind == Kind::Reindex;
     if (!is_view && node.kind != Kind::Constant) return value;
     if (const auto found = constants_.find(value); found != constants_.end()) return found->second;
@@ -250,6 +232,7 @@ class Float16Widener final : public graph::Rewriter {
   }
 
   const Boundary* boundary_;
+  bool keeps_constants_;
   std::vector<bool> stored_;
   size_t id_ = 0, inputs_ = 0;
   std::map<Value, Value> wide_, constants_;
@@ -264,8 +247,32 @@ bool has_float16(const Graph& graph) {
 
 }  // namespace
 
+// A vector would write zeros before, byte by byte in code made small.
+SharedBytes f32_of_f16(const SharedBytes& float16s) {
+  const size_t bytes = 2 * float16s.size();
+  const std::shared_ptr<std::byte> floats(static_cast<std::byte*>(std::malloc(bytes)), std::free);
+  LATHE_CHECK(floats != nullptr || bytes == 0);
+  for (size_t at = 0; at < float16s.size(); at += 2) {
+    uint16_t half;
+    std::memcpy(&half, float16s.data() + at, 2);
+    const uint32_t magnitude = (half & 0x7fffu) << 13;
+    const float finite = std::bit_cast<float>(magnitude) * 0x1p112f;
+    const bool is_finite = magnitude < 0x0f800000u;
+    const uint32_t bits = is_finite ? std::bit_cast<uint32_t>(finite) : magnitude | 0x7f800000u;
+    const uint32_t result = bits | (half & 0x8000u) << 16;
+    std::memcpy(floats.get() + 2 * at, &result, 4);
+  }
+  return {floats, bytes};
+}
+
 Graph widen_float16(Graph graph) {
-  return has_float16(graph) ? Float16Widener(graph, nullptr).run_all(std::move(graph)) : graph;
+  if (!has_float16(graph)) return graph;
+  return Float16Widener(graph, nullptr, /*keeps_constants=*/false).run_all(std::move(graph));
+}
+
+Graph widen_float16_but_constants(Graph graph) {
+  if (!has_float16(graph)) return graph;
+  return Float16Widener(graph, nullptr, /*keeps_constants=*/true).run_all(std::move(graph));
 }
 
 }  // namespace lathe::opt

@@ -11,5 +11,10 @@
 namespace lathe::opt {
 
 graph::Graph widen_float16(graph::Graph graph);
+// The same, but constants of float16 stay: for targets that convert them as fast as they read them.
+graph::Graph widen_float16_but_constants(graph::Graph graph);
+
+// The floats that these float16 are.
+SharedBytes f32_of_f16(const SharedBytes& float16s);
 
 }  // namespace lathe::opt

@@ -146,9 +146,9 @@ std::string run_lower(std::string_view, std::string_view input) {
   return sound ? loop::print(module) : concat(sound.error().message, '\n');
 }
 
-// Graph -> shaders, as the compiler does it; for a device with --pass=subgroups.
+// Graph -> shaders, as the compiler does it; for a device with --pass=subgroups or shader-f16.
 std::string run_wgsl(std::string_view argument, std::string_view input) {
-  emit_wgsl::Limits limits;
+  emit_wgsl::Limits limits{.shader_f16 = argument == "shader-f16"};
   if (argument == "subgroups") limits.subgroup_threads = 16;
   auto graph = graph::parse(input);
   if (!graph) return print_graph(graph);
@@ -158,7 +158,8 @@ std::string run_wgsl(std::string_view argument, std::string_view input) {
     loop::collapse_loops(kernel);
     loop::bind_grid(kernel);
   }
-  if (const Status sound = loop::verify(module); !sound) return concat(sound.error().message, '\n');
+  if (const Status sound = loop::verify(module, limits.shader_f16); !sound)
+    return concat(sound.error().message, '\n');
   const auto plan = lower::plan_relocatable_memory(module, emit_wgsl::storage_of({}));
   if (!plan) return concat(plan.error().message, '\n');
   const auto shaders = emit_wgsl::emit_program(module, *plan, limits);

@@ -205,10 +205,12 @@ Result<graph::Program> with_gradients(graph::Graph run) {
 }
 
 Status check_passes(const graph::Program& program, Expectation& test, const Targets& targets,
-                    const lower::gpu::Schedules& thread_schedules) {
+                    const lower::gpu::Schedules& thread_schedules,
+                    const emit_wgsl::Limits& limits) {
   for (const compile::Target* const target : targets) {
     compile::Options options;
     options.thread_schedules = thread_schedules;
+    options.limits = limits;
     options.features = {.simd = true, .relaxed_simd = true, .threads = true};
     options.worth_splitting = kSplitAlways;
     options.verify = true;
@@ -301,11 +303,31 @@ Status Manifest::add(const Expectation& test, const graph::Program& program,
     options.limits = kCompatible;
     append_shaders(compatible_lines_, test,
                    compile::compile(program, options, compile::webgpu_target()));
+    LATHE_TRY(add_shaders_with_f16(test, program));
   } else if (shaders) {
     return fail("types that shaders do not have became shaders");
   }
   if (variants.size() < std::size(kVariants)) return {};  // over another type
   return add_scheduled_shaders(test, program);
+}
+
+Status Manifest::add_shaders_with_f16(Expectation test, const graph::Program& program) {
+  const auto has_f16 = [](const graph::Graph& graph) {
+    return std::ranges::any_of(graph.nodes,
+                               [](const auto& node) { return node.dtype == DType::F16; });
+  };
+  if (std::ranges::none_of(program.entries, has_f16)) return {};
+  compile::Options options;
+  options.verify = true;
+  options.limits.shader_f16 = true;
+  LATHE_TRY(check_passes(program, test, {&compile::webgpu_target()}, {}, options.limits));
+  test.name += " with shader-f16";
+  for (const int64_t storage_buffers : {options.limits.storage_buffers, int64_t{2}}) {
+    options.limits.storage_buffers = storage_buffers;
+    add_shaders(test, compile::compile(program, options, compile::webgpu_target()));
+    test.name += " and few buffers";
+  }
+  return {};
 }
 
 Status Manifest::add_scheduled_shaders(Expectation test, const graph::Program& program) {

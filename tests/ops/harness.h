@@ -75,7 +75,8 @@ bool may_be_shaders(const graph::Program& program);
 // Runs the program through the passes of the targets up to the emitter; after every pass over
 // loops the interpreter must return the expected outcome. Records whether a run was irregular.
 Status check_passes(const graph::Program& program, Expectation& test, const Targets& targets,
-                    const lower::gpu::Schedules& thread_schedules = {});
+                    const lower::gpu::Schedules& thread_schedules = {},
+                    const emit_wgsl::Limits& limits = {});
 
 // The outcome of the loops of a program with one entry after transcendentals that WebAssembly does
 // not have are expanded.
@@ -96,6 +97,8 @@ class Manifest {
   void write() const;
 
  private:
+  // Of a program with float16: interpreted and as shaders, for devices that have it.
+  Status add_shaders_with_f16(Expectation test, const graph::Program& program);
   // Of a program with contractions: interpreted and as shaders, divided among threads in other
   // ways.
   Status add_scheduled_shaders(Expectation test, const graph::Program& program);

@@ -1,6 +1,6 @@
 // Runs the shaders that ops_test wrote on WebGPU in Node (Dawn, npm `webgpu`) on SwiftShader, the software Vulkan that
 // comes with Debian's chromium, and compares with the expected results. With --every=N only of every Nth case, with --gpu on the
-// GPU of the machine.
+// GPU of the machine. Shaders with features that it does not have are compiled by Dawn without a GPU, and not run.
 // Usage: node run_webgpu.mjs DIRECTORY [--every=N] [--gpu]
 
 import { spawnSync } from 'node:child_process';
@@ -14,18 +14,29 @@ const swiftShader = {
   LD_LIBRARY_PATH: '/usr/lib/chromium', // libvulkan.so.1
 };
 
+const optional = ['shader-f16'];
+
+async function deviceOf(gpu) {
+  const adapter = await gpu.requestAdapter();
+  const requiredFeatures = optional.filter((each) => adapter?.features.has(each));
+  return adapter?.requestDevice({ requiredFeatures });
+}
+
 async function main() {
   const { create, globals } = await import('webgpu');
   Object.assign(globalThis, globals);
-  const { runWebGpuCase } = await import('./run_webgpu_case.mjs');
-  globalThis.gpu = create(['backend=vulkan']); // devices do not survive its collection
-  const adapter = await gpu.requestAdapter();
-  if (!adapter) throw new Error('no WebGPU adapter: is the Debian package chromium installed?');
-  const device = await adapter.requestDevice();
+  const { compileCase, runWebGpuCase } = await import('./run_webgpu_case.mjs');
+  // Devices do not survive the collection of what makes them.
+  globalThis.gpu = create(['backend=vulkan', 'enable-dawn-features=vulkan_enable_f16_on_nvidia']);
+  globalThis.noGpu = create(['backend=null']);
+  const device = await deviceOf(gpu);
+  if (!device) throw new Error('no WebGPU adapter: is the Debian package chromium installed?');
+  const compiler = await deviceOf(noGpu);
   const text = readFileSync(join(process.argv[2], 'webgpu.jsonl'), 'utf8');
   let passed = 0;
   let failed = 0;
   let skipped = 0;
+  let compiled = 0;
   const { values } = parseArgs({
     args: process.argv.slice(3),
     options: { every: { type: 'string', default: '1' }, gpu: { type: 'boolean' } },
@@ -34,7 +45,10 @@ async function main() {
   const lines = text.split('\n').filter((line, at) => line && at % every === 0);
   for (const line of lines) {
     const test = JSON.parse(line);
-    const problem = test.rejected ?? (await runWebGpuCase(test, device));
+    const runs = (test.shaders?.features ?? []).every((each) => device.features.has(each));
+    const problem =
+      test.rejected ?? (await (runs ? runWebGpuCase(test, device) : compileCase(test, compiler)));
+    if (!runs) compiled++;
     const reason = problem && openReason(test, problem);
     if (reason) {
       console.log(`${test.name}: skipped, ${problem} (${reason})`);
@@ -45,6 +59,7 @@ async function main() {
     problem ? failed++ : passed++;
   }
   device.destroy();
+  if (compiled > 0) console.log(`${compiled} only compiled`);
   console.log(`${passed} passed, ${failed} failed, ${skipped} skipped`);
   process.exit(failed === 0 && passed > 0 ? 0 : 1);
 }

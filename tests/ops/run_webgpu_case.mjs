@@ -136,6 +136,11 @@ class Program {
     return found;
   }
 
+  compile() {
+    for (const { kernels } of this.#metadata.entries)
+      kernels.forEach((each) => this.#pipeline(each));
+  }
+
   async run(entry, inputs, outputs) {
     const shared = {
       scratch: this.#scratch,
@@ -226,6 +231,15 @@ class Program {
       each.destroy();
     this.#pipelines.clear();
   }
+}
+
+/** The error of a shader or pipeline, or undefined. */
+export async function compileCase({ shaders, constants }, device) {
+  device.pushErrorScope('validation');
+  const program = new Program(device, shaders, constants);
+  program.compile();
+  program.destroy();
+  return (await device.popErrorScope())?.message;
 }
 
 /** A description of the error, or undefined. */

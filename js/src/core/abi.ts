@@ -85,6 +85,8 @@ export interface WebGpuLimits {
   bindingBytes?: number;
   /** Threads of the smallest subgroup; without, shaders do not use subgroups. */
   subgroupThreads?: number;
+  /** Whether it has float16. */
+  shaderF16?: boolean;
 }
 
 /** A range of bytes of a GPU buffer: of one that the program has, or of a state, input or output. */
@@ -134,6 +136,8 @@ export interface ShaderPort extends Pick<BufferInfo, 'ranges'> {
 export interface WebGpuMetadata {
   version: 1;
   target: 'webgpu';
+  /** Features that the device must have. */
+  features?: string[];
   /** Bytes of constants, zeros at first, in pages of which all but the last have `pageBytes`. */
   constantBytes: number;
   pageBytes: number;
@@ -211,7 +215,7 @@ export interface CoreExports extends ModuleExports {
   lathe_graph_segment(graph: Handle, words: Pointer, count: number): Handle;
   lathe_graph_inline(graph: Handle, words: Pointer, count: number): Pointer;
   lathe_graph_decode(bytes: Pointer, size: number, constants: Pointer, count: number): Handle;
-  lathe_graph_encode(graph: Handle, entry: number): Pointer;
+  lathe_graph_encode(graph: Handle, entry: number, keepsFloat16: number): Pointer;
   lathe_graph_compile(graph: Handle, json: Pointer, length: number): Handle;
   lathe_graph_take_compiled(graph: Handle, json: Pointer, length: number): Handle;
   lathe_executable_free(executable: Handle): number;

@@ -276,14 +276,15 @@ export class CoreGraph extends CoreHandle {
   }
 
   /** An entry for another module of the compiler, in the memory of the core until its next call. */
-  bytes(entry = 0): GraphBytes {
-    const encode = (exports: CoreExports) => exports.lathe_graph_encode(this.handle, entry);
+  bytes(entry = 0, keepsFloat16 = false): GraphBytes {
+    const encode = (exports: CoreExports) =>
+      exports.lathe_graph_encode(this.handle, entry, Number(keepsFloat16));
     return graphBytesAt(this.core, this.core.call('graph', encode)).graph;
   }
 
-  /** The first entries, one at a time. */
-  *entryBytes(count: number): Generator<GraphBytes> {
-    for (let entry = 0; entry < count; entry += 1) yield this.bytes(entry);
+  /** The first entries, one at a time. `keepsFloat16`: with constants of float16 as they are. */
+  *entryBytes(count: number, keepsFloat16: boolean): Generator<GraphBytes> {
+    for (let entry = 0; entry < count; entry += 1) yield this.bytes(entry, keepsFloat16);
   }
 
   /** `isLast`: the graph is not used afterwards, so its constants may be moved. */

@@ -77,6 +77,7 @@ Status compile_program(Program& program, std::string_view text) {
   LATHE_TRY(read_limit(limits, "storageBuffers", options.limits.storage_buffers));
   LATHE_TRY(read_limit(limits, "bindingBytes", options.limits.binding_bytes));
   LATHE_TRY(read_limit(limits, "subgroupThreads", options.limits.subgroup_threads));
+  options.limits.shader_f16 = limits.at("shaderF16").boolean();
   LATHE_ASSIGN_OR_RETURN(program.executable, compile::compile(std::exchange(program.graphs, {}),
                                                               options, compile::webgpu_codegen()));
   program.metadata = compile::shader_metadata(program.executable);

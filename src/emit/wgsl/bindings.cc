@@ -102,7 +102,7 @@ void Bindings::number() {
     used.access = {binding, 0, packed};
     Binding& bound = list_[static_cast<size_t>(binding)];
     bound.is_written |= used.is_written;
-    bound.is_atomic |= used.is_written && is_part_of_word(dtype);
+    bound.is_atomic |= used.is_written && is_part_of_word(dtype, packed);
     Region& region = bound.region;
     const uint64_t end =
         std::max(region.offset + region.bytes, used.region.offset + used.region.bytes);

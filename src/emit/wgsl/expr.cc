@@ -97,7 +97,7 @@ std::string KernelEmitter::apply(const Expr& expr, std::span<const std::string> 
 std::string KernelEmitter::constant(ExprId id, const loop::Number& number) {
   if (has_literal(number)) return literal(number);
   lets_.push_back(concat("let bits", id, " = ", number.bits(), "u;"));
-  return concat("bitcast<f32>(bits", id, ')');
+  return of_bits(concat("bits", id), number.dtype);
 }
 
 std::string KernelEmitter::load(const Expr& expr) {
@@ -120,7 +120,8 @@ std::string KernelEmitter::loaded(loop::BufferRef ref, loop::DType dtype, const 
   if (ref.space != Space::Global) return element;
   const Bindings::Access& access = bindings_[ref.id];
   const bool atomic = is_atomic(access);
-  if (is_part_of_word(dtype)) return call(part_loader(access.binding, atomic, dtype), at);
+  if (is_part_of_word(dtype, access.is_packed))
+    return call(part_loader(access.binding, atomic, dtype), at);
   std::string word = atomic ? concat("atomicLoad(&", element, ')') : element;
   if (dtype == loop::DType::Bool) return concat('(', word, " != 0u)");
   return access.is_packed ? concat("bitcast<", value_type(dtype), ">(", word, ')') : word;
@@ -132,7 +133,7 @@ std::string KernelEmitter::stored(loop::BufferRef ref, loop::DType dtype, const 
   const std::string element = concat(buffer(ref), '[', at, ']');
   if (ref.space != Space::Global) return concat(element, " = ", value, ';');
   const Bindings::Access& access = bindings_[ref.id];
-  if (is_part_of_word(dtype)) {
+  if (is_part_of_word(dtype, access.is_packed)) {
     return call(part_storer(access.binding, dtype), concat(at, ", ", value)) + ';';
   }
   if (dtype == loop::DType::Bool) {

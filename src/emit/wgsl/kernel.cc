@@ -55,6 +55,7 @@ Result<Kernel> KernelEmitter::emit() {
     result.groups_x = static_cast<uint32_t>(std::min(groups, kMaxGroups));
     result.groups_y = static_cast<uint32_t>((groups + kMaxGroups - 1) / kMaxGroups);
   }
+  result.uses_f16 = uses_f16();
   if (uses_subgroups_) result.code = "enable subgroups;\n";
   result.code += declarations();
   for (const std::string& function : functions_) result.code += function;
@@ -83,7 +84,9 @@ Status KernelEmitter::check_limits() const {
                   "; the device binds ", limits_.binding_bytes);
   }
   int64_t shared = 0;
-  for (const loop::Buffer& buffer : kernel_.shared) shared += buffer.size * 4;
+  for (const loop::Buffer& buffer : kernel_.shared) {
+    shared += buffer.size * (buffer.dtype == loop::DType::F16 ? 2 : 4);
+  }
   if (shared > limits_.shared_bytes) {
     return reject("its groups share ", shared, " bytes; the device has ", limits_.shared_bytes);
   }
@@ -101,8 +104,13 @@ Status KernelEmitter::check_limits() const {
   return {};
 }
 
+bool KernelEmitter::uses_f16() const {
+  return std::ranges::any_of(kernel_.exprs,
+                             [](const loop::Expr& expr) { return expr.dtype == loop::DType::F16; });
+}
+
 std::string KernelEmitter::declarations() const {
-  std::string out;
+  std::string out = uses_f16() ? "enable f16;\n" : "";
   for (int number = 0; const Binding& binding : bindings_.list()) {
     append(out, "@group(0) @binding(", number, ") var<storage, ",
            binding.is_read_write() ? "read_write" : "read", "> b", number, " : array<",

@@ -18,7 +18,8 @@ namespace lathe::emit_wgsl {
 
 struct Kernel {
   std::string name;
-  std::string code;               // its entry point is `main`
+  std::string code;  // its entry point is `main`
+  bool uses_f16 = false;
   std::vector<Binding> bindings;  // of group 0
   uint32_t groups_x = 0, groups_y = 0;
   std::vector<Copy> before, after;
@@ -43,6 +44,7 @@ class KernelEmitter {
   void find_launch();
   Status check_limits() const;
   std::string declarations() const;
+  bool uses_f16() const;
   void entry_point();
   void positions(std::string_view number, const std::vector<loop::VarId>& vars);
 

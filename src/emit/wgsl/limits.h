@@ -14,6 +14,7 @@ struct Limits {
   // Of the smallest subgroup; 0: there are no subgroup operations, with the number of each subgroup
   // (WGSL's `subgroup_id`).
   int64_t subgroup_threads = 0;
+  bool shader_f16 = false;  // the feature of this name
 };
 
 }  // namespace lathe::emit_wgsl

@@ -10,7 +10,10 @@ namespace lathe::emit_wgsl {
 
 namespace {
 
-Status check_types(const loop::Module& module) {
+Status check_types(const loop::Module& module, const Limits& limits) {
+  const auto has_type = [&limits](loop::DType dtype) {
+    return emit_wgsl::has_type(dtype) && (limits.shader_f16 || !scalar::is_half(dtype));
+  };
   const auto reject = [](std::string_view what, std::string_view name, loop::DType dtype) {
     return fail(concat("shaders have no ", scalar::text(dtype), ", the type of ", what, ' ', name,
                        "; cast it to f32 or i32"));
@@ -48,6 +51,7 @@ class EntryEmitter {
 
   void add(Kernel kernel) {
     entry_.scratch_bytes = std::max(entry_.scratch_bytes, kernel.scratch_end);
+    program_.uses_f16 |= kernel.uses_f16;
     const int32_t shader = shader_of(std::move(kernel.code));
     entry_.kernels.push_back({.name = kernel.name,
                               .shader = shader,
@@ -192,7 +196,7 @@ std::string text(const Region& region) {
 
 Result<Program> emit_program(const loop::Module& module, const lower::MemoryPlan& plan,
                              const Limits& limits) {
-  LATHE_TRY(check_types(module));
+  LATHE_TRY(check_types(module, limits));
   const Layout layout = layout_of(module, plan, limits);
   Program program;
   program.constant_bytes = plan.constant_bytes;

@@ -54,6 +54,7 @@ struct Segment {
 
 struct Program {
   std::vector<std::string> shaders;  // distinct
+  bool uses_f16 = false;
   std::vector<Entry> entries;
   std::vector<Segment> constants;
   // Temporaries, at most of an entry, and constants, each in pages of which all but the last have

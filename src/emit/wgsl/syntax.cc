@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "lathe/base/text.h"
 
@@ -42,6 +43,20 @@ fn to_i32(x : f32) -> i32 {
 fn to_u32(x : f32) -> u32 {
   let above = select(u32(x), 4294967295u, x >= 4294967296f);
   return select(select(above, 0u, x < 0f), 0u, is_nan(x));
+}
+)"},
+    // WGSL rounds up or down, to any value beyond the largest, and may lose subnormals. A power of
+    // two pushes the digits beyond the last out, as in scalar/expand_float16.h.
+    {"to_f16", R"(
+fn to_f16(x : f32) -> f16 {
+  let bits = bitcast<u32>(x);
+  let size = bits & 0x7fffffffu;
+  let power = max(size & 0x7f800000u, 0x38800000u) + 0x07800000u;
+  let rounded = bitcast<u32>(bitcast<f32>(power) + abs(x) * 4f);
+  let finite = ((rounded >> 13u) & 0x7c00u) + (rounded & 0xfffu);
+  let number = select(0x7c00u, finite, size < 0x477ff000u);
+  let half = select(number, 0x7e00u, size > 0x7f800000u);
+  return bitcast<vec2<f16>>(half | ((bits >> 16u) & 0x8000u)).x;
 }
 )"},
     // By zero 0; the least by -1 is itself.
@@ -171,6 +186,21 @@ bool meets_nan(scalar::Op op) {
 
 }  // namespace
 
+// Whether operands of f16 are computed as such. What else there is of f16 is exact enough in f32,
+// and rounds afterwards.
+bool is_f16(scalar::Op op) {
+  using enum scalar::Op;
+  return op == Add || op == Sub || op == Mul || op == MulAdd || op == Select;
+}
+
+std::string through_f32(scalar::Op op, std::span<const std::string> operands) {
+  std::vector<std::string> wide;
+  for (const std::string& each : operands) wide.push_back(concat("f32(", each, ')'));
+  std::string result = expression_of(op, scalar::DType::F32, wide);
+  const bool compares = scalar::info(op).signature == scalar::Signature::Compare;
+  return compares ? result : concat("to_f16(", result, ')');
+}
+
 bool needs_expansion(scalar::Op op) { return kTemplates[static_cast<size_t>(op)].empty(); }
 
 std::string expression_of(scalar::Op op, scalar::DType dtype,
@@ -178,6 +208,7 @@ std::string expression_of(scalar::Op op, scalar::DType dtype,
   if (op == scalar::Op::Div && scalar::is_integer(dtype)) {
     return concat("divide_", value_type(dtype), '(', operands[0], ", ", operands[1], ')');
   }
+  if (dtype == scalar::DType::F16 && !is_f16(op)) return through_f32(op, operands);
   if (scalar::is_float(dtype) && meets_nan(op)) {
     std::string call = concat(scalar::info(op).text, "_f32(");
     for (size_t i = 0; i < operands.size(); ++i) append(call, i > 0 ? ", " : "", operands[i]);
@@ -206,6 +237,10 @@ std::string reduction_of(scalar::Op op, scalar::DType dtype, std::string_view va
 }
 
 std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to) {
+  using enum scalar::DType;
+  if (from == to) return std::string(value);
+  if (to == F16) return concat("to_f16(", from == F32 ? value : concat("f32(", value, ')'), ')');
+  if (from == F16 && to != F32) return cast_of(concat("f32(", value, ')'), F32, to);
   const bool is_short = scalar::is_integer(to) && scalar::size_of(to) < 4;
   if (scalar::is_float(from) && scalar::is_integer(to)) {
     if (!is_short) return concat("to_", value_type(to), '(', value, ')');
@@ -244,37 +279,47 @@ std::string_view value_type(scalar::DType dtype) {
 bool has_type(scalar::DType dtype) { return value_type(dtype) != "NONE"; }
 
 std::string_view storage_type(scalar::DType dtype) {
-  const bool is_bits = dtype == scalar::DType::Bool || is_part_of_word(dtype);
+  const bool is_bits = dtype == scalar::DType::Bool || is_part_of_word(dtype, false);
   return is_bits ? "u32" : value_type(dtype);
 }
 
-bool is_part_of_word(scalar::DType dtype) {
-  return scalar::size_of(dtype) < 4 && dtype != scalar::DType::Bool;
+bool is_part_of_word(scalar::DType dtype, bool of_words) {
+  return scalar::size_of(dtype) < 4 && dtype != scalar::DType::Bool &&
+         (of_words || dtype != scalar::DType::F16);
 }
 
 Function part_loader(int32_t binding, bool is_atomic, scalar::DType dtype) {
   const int bits = 8 * scalar::size_of(dtype), count = 32 / bits;
   std::string word = concat('b', binding, "[at / ", count, "u]");
   if (is_atomic) word = concat("atomicLoad(&", word, ')');
-  if (scalar::is_signed(dtype)) word = concat("bitcast<i32>(", word, ')');
-  const std::string part =
+  const bool has_sign = scalar::kind_of(dtype) == scalar::DTypeKind::Signed;
+  if (has_sign) word = concat("bitcast<i32>(", word, ')');
+  std::string part =
       concat("extractBits(", word, ", at % ", count, "u * ", bits, "u, ", bits, "u)");
+  if (!has_sign) part = of_bits(part, dtype);
   std::string name = concat("load_b", binding, '_', scalar::text(dtype));
-  std::string text = concat("\nfn ", name, "(i : i32) -> i32 {\n  let at = u32(i);\n  return i32(",
-                            part, ");\n}\n");
+  std::string text = concat("\nfn ", name, "(i : i32) -> ", value_type(dtype),
+                            " {\n  let at = u32(i);\n  return ", part, ";\n}\n");
   return {std::move(name), std::move(text)};
 }
 
 Function part_storer(int32_t binding, scalar::DType dtype) {
   const int bits = 8 * scalar::size_of(dtype), count = 32 / bits;
   const std::string word = concat("&b", binding, "[at / ", count, "u]");
+  const std::string_view value =
+      dtype == scalar::DType::F16 ? "bitcast<u32>(vec2<f16>(value, 0h))" : "bitcast<u32>(value)";
   std::string name = concat("store_b", binding, '_', scalar::text(dtype));
   std::string text =
-      concat("\nfn ", name, "(i : i32, value : i32) {\n  let at = u32(i);\n  let offset = at % ",
-             count, "u * ", bits, "u;\n  let changed = ((atomicLoad(", word,
-             ") >> offset) ^ bitcast<u32>(value)) & ", (1 << bits) - 1, "u;\n  atomicXor(", word,
-             ", changed << offset);\n}\n");
+      concat("\nfn ", name, "(i : i32, value : ", value_type(dtype),
+             ") {\n  let at = u32(i);\n  let offset = at % ", count, "u * ", bits,
+             "u;\n  let changed = ((atomicLoad(", word, ") >> offset) ^ ", value, ") & ",
+             (1 << bits) - 1, "u;\n  atomicXor(", word, ", changed << offset);\n}\n");
   return {std::move(name), std::move(text)};
+}
+
+std::string of_bits(std::string_view bits, scalar::DType dtype) {
+  if (dtype == scalar::DType::F16) return concat("bitcast<vec2<f16>>(", bits, ").x");
+  return concat("bitcast<", value_type(dtype), ">(", bits, ')');
 }
 
 bool has_literal(const scalar::Number& number) {
@@ -291,11 +336,13 @@ std::string literal(const scalar::Number& number) {
       if (value_type(number.dtype) == "u32") return concat(number.i, 'u');
       if (number.i == std::numeric_limits<int32_t>::min()) return concat("i32(", number.i, ')');
       return number.i < 0 ? concat('(', number.i, "i)") : concat(number.i, 'i');
-    case scalar::DTypeKind::Float:
+    case scalar::DTypeKind::Float: {
       // Its shortest decimal digits are above it, which WGSL rejects.
       if (std::abs(number.f) == std::numeric_limits<float>::max())
         return std::signbit(number.f) ? "(-0x1.fffffep+127f)" : "0x1.fffffep+127f";
-      return std::signbit(number.f) ? concat('(', number.f, "f)") : concat(number.f, 'f');
+      std::string text = concat(number.f, number.dtype == scalar::DType::F16 ? 'h' : 'f');
+      return std::signbit(number.f) ? concat('(', text, ')') : text;
+    }
   }
   return "";
 }

@@ -26,8 +26,8 @@ bool has_type(scalar::DType dtype);
 // short integers, which as values are i32 in their range.
 std::string_view value_type(scalar::DType dtype);
 std::string_view storage_type(scalar::DType dtype);
-// Whether an element is a part of a word of a storage buffer.
-bool is_part_of_word(scalar::DType dtype);
+// Whether an element is a part of a word of a storage buffer, one of u32 or `of_words`.
+bool is_part_of_word(scalar::DType dtype, bool of_words);
 
 // A function of a shader.
 struct Function {
@@ -45,6 +45,8 @@ std::string cast_of(std::string_view value, scalar::DType from, scalar::DType to
 // one; compilers lose the sign of -0.
 bool has_literal(const scalar::Number& number);
 std::string literal(const scalar::Number& number);
+// The value whose bits this u32 has.
+std::string of_bits(std::string_view bits, scalar::DType dtype);
 
 // The name with invalid characters replaced, after a prefix that makes it unique:
 // "b3_run_x".

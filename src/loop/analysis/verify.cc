@@ -39,9 +39,10 @@ class Names {
 
 class KernelVerifier {
  public:
-  KernelVerifier(const Module& module, const Kernel& kernel)
+  KernelVerifier(const Module& module, const Kernel& kernel, bool has_f16)
       : module_(module),
         kernel_(kernel),
+        has_f16_(has_f16),
         ranges_(kernel.vars.size()),
         kinds_(kernel.vars.size(), LoopKind::Serial),
         function_of_(kernel.registers.size(), -1),
@@ -80,7 +81,7 @@ class KernelVerifier {
         return fail(concat("expression ", id, " comes before its operand ", expr.operands[i]));
       }
     }
-    bool fits = !scalar::is_half(expr.dtype);
+    bool fits = !scalar::is_half(expr.dtype) || is_f16(expr.dtype);
     switch (expr.kind) {
       case ExprKind::Constant:
         fits = fits && expr.constant.dtype == expr.dtype;
@@ -100,10 +101,10 @@ class KernelVerifier {
           dtypes[i] = kernel_.exprs[expr.operands[i]].dtype;
         }
         fits = scalar::result_dtype(expr.op, dtypes) == expr.dtype &&
-               (scalar::is_computed(expr.dtype) || expr.op == Op::Select) &&
+               (computes(expr.op, expr.dtype) || expr.op == Op::Select) &&
                (!expr.rare || expr.op == Op::Select);
         for (int i = 0; i < expr.operand_count() && expr.op != Op::Select; ++i) {
-          fits = fits && scalar::is_computed(dtypes[i]);
+          fits = fits && computes(expr.op, dtypes[i]);
         }
         break;
       }
@@ -133,6 +134,13 @@ class KernelVerifier {
     if (is_op && is_type) return {};
     return fail(concat("subgroups do not reduce ", scalar::text(expr.dtype), " by ",
                        scalar::info(expr.op).text));
+  }
+
+  bool is_f16(DType dtype) const { return has_f16_ && dtype == DType::F16; }
+
+  // Of f16 only what no target expands.
+  bool computes(Op op, DType dtype) const {
+    return scalar::is_computed(dtype) || (is_f16(dtype) && !scalar::info(op).expanded);
   }
 
   Status looks_up(BufferRef ref, const Lookup& lookup, ExprId index) const {
@@ -476,6 +484,7 @@ class KernelVerifier {
 
   const Module& module_;
   const Kernel& kernel_;
+  const bool has_f16_;
   VarRanges ranges_;
   std::vector<LoopKind> kinds_;  // of the loops around
   std::vector<VarId> scope_;
@@ -572,7 +581,7 @@ Status verify_repeats(const Module& module, const Entry& entry) {
 
 }  // namespace
 
-Status verify(const Module& module) {
+Status verify(const Module& module, bool has_f16) {
   Names buffers("buffers");
   for (const Buffer& buffer : module.buffers) {
     LATHE_TRY(buffers.add(buffer.name));
@@ -588,7 +597,7 @@ Status verify(const Module& module) {
     Names kernels("kernels");
     for (const Kernel& kernel : entry.kernels) {
       LATHE_TRY(kernels.add(kernel.name));
-      if (const Status status = KernelVerifier(module, kernel).run(); !status) {
+      if (const Status status = KernelVerifier(module, kernel, has_f16).run(); !status) {
         return fail(
             concat("entry ", entry.name, ", kernel ", kernel.name, ": ", status.error().message));
       }

@@ -11,7 +11,8 @@ namespace lathe::loop {
 //   kernels of an entry, registers of a kernel and loops inside each other.
 // - Expressions come after their operands, each distinct one once; dtypes are those of the scalar
 //   operations, in types of arithmetic, and of the buffers loaded and stored. float16 and
-//   bfloat16 do not occur: they are lowered to u16.
+//   bfloat16 do not occur: they are lowered to u16. Where the target `has_f16`, float16 does: it is
+//   stored, and is a type of arithmetic of operations that no target expands, which round each.
 // - A variable is used inside its loop only. Only Serial and Parallel loops are outlined.
 // - Every address stays inside its buffer, as range_of() (bounds.h) sees it under the guards of the
 //   load and of all enclosing Ifs. A guarded access that range_of cannot bound is rejected.
@@ -32,6 +33,6 @@ namespace lathe::loop {
 //   it is loaded.
 // - Vector loops have 2, 4, 8 or 16 iterations and contain only Stores, whose address moves with
 //   the lane, and Unroll loops; no lane accesses what another lane of the same loop stores.
-Status verify(const Module& module);
+Status verify(const Module& module, bool has_f16 = false);
 
 }  // namespace lathe::loop

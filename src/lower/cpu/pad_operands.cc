@@ -84,7 +84,7 @@ class Padder final : public graph::Rewriter {
 
   // Numbers are copied as they are stored, before they get longer: zero stays zero.
   Value padded(Value operand, const Margins& margins) {
-    if (!widens_integer(graph_, operand)) return copy(operand, margins);
+    if (!only_widens(graph_, operand)) return copy(operand, margins);
     Node cast = graph_[operand];
     cast.operands[0] = copy(cast.operands[0], margins);
     cast.shape = graph_[cast.operands[0]].shape;

@@ -12,11 +12,11 @@
 namespace lathe::loop {
 namespace {
 
-Module checked(std::string_view text) {
+Module checked(std::string_view text, bool has_f16 = false) {
   auto module = parse(text);
   EXPECT_TRUE(module) << module.error().message;
   if (!module) return {};
-  const auto verified = verify(*module);
+  const auto verified = verify(*module, has_f16);
   EXPECT_TRUE(verified) << verified.error().message;
   return *std::move(module);
 }
@@ -148,6 +148,28 @@ TEST(Interpret, NamesWhatGoesWrong) {
   Memory memory(*module);
   EXPECT_EQ(run(*module, "e", memory).error().message, "kernel k: load from x[3] outside f32[3]");
   EXPECT_EQ(run(*module, "f", memory).error().message, "the module has no entry f");
+}
+
+TEST(Interpret, HalvesRoundAfterEachOperation) {
+  const Module module = checked(R"(
+    buffer x : f16[2] input
+    buffer y : f16[1] output
+    buffer z : f32[1] output
+    buffer b : bool[1] output
+    entry e { kernel k {
+      y[0] = sub(add(x[0], x[1]), x[0])
+      z[0] = sub(add(cast<f32>(x[0]), cast<f32>(x[1])), cast<f32>(x[0]))
+      b[0] = eq(add(x[0], x[1]), x[0])
+    } })",
+                                /*has_f16=*/true);
+  Memory memory(module);
+  const auto x = memory.view<scalar::Half>(0);
+  x[0] = scalar::half_of(2048);
+  x[1] = scalar::half_of(1);
+  ASSERT_TRUE(run(module, "e", memory));
+  EXPECT_EQ(scalar::value_of(memory.view<scalar::Half>(1)[0]), 0);
+  EXPECT_EQ(floats(memory, 2)[0], 1);
+  EXPECT_TRUE(memory.view<bool>(3)[0]);
 }
 
 }  // namespace

@@ -34,6 +34,23 @@ std::string verdict(std::string_view kernel) {
   return text.starts_with(kLocation) ? text.substr(kLocation.size()) : text;
 }
 
+TEST(Verify, HalvesAreForTargetsThatHaveThem) {
+  const auto verdict = [](std::string_view value, bool has_f16) {
+    const auto module = parse(concat(
+        "buffer x : f16[12] input\nbuffer y : f16[12] output\nentry e {\nkernel k {\ny[0] = ",
+        value, "\n}\n}\n"));
+    EXPECT_TRUE(module) << module.error().message;
+    const Status status = verify(*module, has_f16);
+    return status ? std::string() : status.error().message;
+  };
+  for (const char* value : {"x[0]", "add(x[0], x[1])", "select(lt(x[0], x[1]), x[0], x[1])",
+                            "cast<f16>(exp(cast<f32>(x[0])))"}) {
+    EXPECT_EQ(verdict(value, true), "") << value;
+    EXPECT_TRUE(verdict(value, false).contains("has the wrong dtype f16")) << value;
+  }
+  EXPECT_TRUE(verdict("exp(x[0])", true).contains("has the wrong dtype f16"));
+}
+
 TEST(Verify, AcceptsAddressesInside) {
   EXPECT_EQ(verdict("for i in 4 { for j in 3 { y[3*i + j] = x[-3*i - j + 11] } }"), "");
   EXPECT_EQ(verdict("for i in 0 { y[i + 90] = x[0] }"), "");

@@ -176,7 +176,9 @@ export class WebGpuDevice implements Device {
 
   #shaders(graph: CoreGraph, entries: number): ShaderExecutable {
     try {
-      return this.#compiler!.compile(graph.entryBytes(entries), this.#limits());
+      const limits = this.#limits();
+      const bytes = graph.entryBytes(entries, limits?.shaderF16 === true);
+      return this.#compiler!.compile(bytes, limits);
     } catch (error) {
       // As `src/emit/wgsl/kernel.cc` says it.
       const { message } = error as LatheError;
@@ -197,6 +199,7 @@ export class WebGpuDevice implements Device {
       storageBuffers: limits.maxStorageBuffersPerShaderStage,
       bindingBytes: limits.maxStorageBufferBindingSize,
       subgroupThreads: subgroupThreads(device),
+      shaderF16: device.features.has('shader-f16'),
     };
   }
 
