@@ -56,8 +56,7 @@ Status by_f16(CompilationState& state) {
 }
 
 void replace(std::vector<Pass>& passes, std::string_view name, Run run) {
-  const auto pass = std::ranges::find(passes, name, &Pass::name);
-  if (pass != passes.end()) pass->run = run;
+  std::ranges::find(passes, name, &Pass::name)->run = run;
 }
 
 Status lower_for_gpu(CompilationState& state) {
@@ -115,7 +114,6 @@ std::vector<Pass> lowering_passes(Run emit) {
 
 // Those of graphs are `optimize`, of which widen_types is one.
 Target target_of(std::vector<Pass> optimize, Run emit) {
-  replace(optimize, "widen_float16", by_f16<opt::widen_float16_but_constants, opt::widen_float16>);
   replace(optimize, "lower_float16",
           by_f16<graph::with_bodies<opt::lower_bfloat16>, graph::with_bodies<opt::lower_float16>>);
   const auto widen = std::ranges::find(optimize, "widen_types", &Pass::name);
@@ -140,7 +138,12 @@ void write_ports(JsonWriter& json, std::string_view key, const std::vector<Buffe
 }  // namespace
 
 const Target& webgpu_target() {
-  static const Target kTarget = target_of(optimizations(), emit_wgsl_and_text);
+  static const Target kTarget = [] {
+    std::vector<Pass> optimize = optimizations();
+    replace(optimize, "widen_float16",
+            by_f16<opt::widen_float16_but_constants, opt::widen_float16>);
+    return target_of(std::move(optimize), emit_wgsl_and_text);
+  }();
   return kTarget;
 }
 

@@ -4,14 +4,22 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <span>
+#include <vector>
+
+#include "lathe/graph/builder.h"
 #include "lathe/graph/print.h"
 #include "lathe/graph/verify.h"
+#include "lathe/opt/widen_float16.h"
 #include "random_graph.h"
 
 namespace lathe::opt {
 namespace {
 
 using graph::Array;
+using graph::DType;
 using graph::Graph;
 using graph::Kind;
 using graph::RandomGraph;
@@ -69,6 +77,57 @@ TEST(Passes, PreserveValuesTogether) {
     ASSERT_EQ(difference(expected.outputs, got.outputs, 1e-5), "") << graph::print(graph);
     ASSERT_EQ(difference(expected.states, got.states, 1e-5), "") << graph::print(graph);
   }
+}
+
+// Large constants of float16, read as they are or scaled.
+TEST(Passes, KeepConstantsOfFloat16WhereTheTargetHasIt) {
+  constexpr int64_t kRows = 64, kColumns = 100;
+  std::vector<scalar::Half> weights;
+  std::vector<float> scales;
+  for (int64_t i = 0; i < kRows * kColumns; ++i) {
+    weights.push_back(scalar::half_of(static_cast<float>(i % 71) / 8 - 3));
+  }
+  for (int64_t i = 0; i < kColumns; ++i) scales.push_back(static_cast<float>(i) + 0.5f);
+  const auto bytes_of = [](const auto& numbers) {
+    const auto bytes = std::as_bytes(std::span(numbers));
+    return std::vector(bytes.begin(), bytes.end());
+  };
+  const auto optimized = [&](bool scaled, Graph (*widen)(Graph)) {
+    graph::Builder builder("g");
+    const auto half = builder.constant(DType::F16, {kRows, kColumns}, bytes_of(weights));
+    graph::Tensor factor = builder.cast(half, DType::F32);
+    if (scaled) {
+      const auto scale = builder.constant(DType::F32, {kColumns}, bytes_of(scales));
+      factor = builder.map(scalar::Op::Mul, std::array{factor, scale});
+    }
+    const auto x = builder.input("x", DType::F32, {kRows, kColumns});
+    builder.output("y", builder.map(scalar::Op::Add, std::array{x, factor}));
+    Graph graph = *std::move(builder).finish();
+    for (const Pass& pass : passes().first(passes().size() - type_passes().size())) {
+      graph = pass.run == widen_float16 ? widen(std::move(graph)) : pass.run(std::move(graph));
+    }
+    return graph;
+  };
+  const auto count = [](const Graph& graph, DType dtype) {
+    return std::ranges::count_if(graph.nodes, [&](const graph::Node& node) {
+      return node.kind == Kind::Constant && node.dtype == dtype;
+    });
+  };
+  const Graph wide = optimized(false, widen_float16);
+  EXPECT_EQ(count(wide, DType::F16), 0);
+  const Graph kept = optimized(false, widen_float16_but_constants);
+  EXPECT_EQ(count(kept, DType::F16), 1);
+  EXPECT_EQ(count(kept, DType::F32), 0);
+  const Graph scaled = optimized(true, widen_float16_but_constants);
+  EXPECT_EQ(count(scaled, DType::F16), 0) << graph::print(scaled);
+  RandomGraph random(1);
+  const auto inputs = random.values(wide, Kind::Input);
+  EXPECT_EQ(difference(values_of(wide, inputs, {}).outputs, values_of(kept, inputs, {}).outputs, 0),
+            "");
+  const Graph expected = optimized(true, widen_float16);
+  EXPECT_EQ(
+      difference(values_of(expected, inputs, {}).outputs, values_of(scaled, inputs, {}).outputs, 0),
+      "");
 }
 
 }  // namespace

@@ -50,8 +50,8 @@ const copying = /* @__PURE__ */ shader(
     var word = b1[at];
     for (var k = 0u; k < 4u; k++) {
       let done = 4u * at + k - b2[1]; // huge before the first
-      let from = b2[0] + done;
-      let byte = extractBits(b0[from / 4u], from % 4u * 8u, 8u);
+      let source = b2[0] + done;
+      let byte = extractBits(b0[source / 4u], source % 4u * 8u, 8u);
       if (done < b2[2]) { word = insertBits(word, byte, k * 8u, 8u); }
     }
     b1[at] = word;
