@@ -82,9 +82,9 @@ enum class ExprKind : uint8_t {
   Index,     // I32 value of `address`
   Load,      // buffer[address]; zero (and no access) where a guard fails; operand 0 is the index of
              // its lookup
-  Apply,     // scalar `op` over operands, all in types of arithmetic but what a Select chooses from,
-             // or in F16 on targets that have it, where each result is rounded
-  Cast,      // operand 0 as `dtype`
+  Apply,   // scalar `op` over operands, all in types of arithmetic but what a Select chooses from,
+           // or in F16 on targets that have it, where each result is rounded
+  Cast,    // operand 0 as `dtype`
   Reduce,  // `op` (Add, Max or Min) over what all threads of the subgroup have as operand 0, in any
            // order; f32, i32 or u32. In Subgroup loops only
 };

@@ -16,8 +16,8 @@ LATHE_EXPORT(lathe_webgpu_entry)
 int32_t lathe_webgpu_entry(int32_t program, const uint8_t* bytes, size_t size,
                            const size_t* constants, size_t count);
 /* {"limits": {"threads", "sharedBytes", "storageBuffers", "bindingBytes", "subgroupThreads",
- * "shaderF16"}}, by default those that every device has. Returns 1; the entries are gone afterwards. Errors: types that shaders do not have, kernels
- * beyond the limits. */
+ * "shaderF16"}}, by default those that every device has. Returns 1; the entries are gone
+ * afterwards. Errors: types that shaders do not have, kernels beyond the limits. */
 LATHE_EXPORT(lathe_webgpu_compile)
 int32_t lathe_webgpu_compile(int32_t program, const char* json, size_t length);
 /* Of a compiled program: as compile/executable.h describes. */
