@@ -134,6 +134,11 @@ export interface Device {
   readSync(storage: Storage, dtype: DType, size: number): DataArray;
   /** The elements themselves, on devices whose storage the host addresses; the next allocation may detach the array. */
   view?(value: StoredValue): DataArray;
+  /**
+   * Allocates an int32 value [height, width, channels] with the pixels that an image of the page has now; false: the host has to
+   * read them. Errors: that of the browser; out of memory.
+   */
+  fromImage?(source: object, value: StoredValue): boolean;
   /** What `load` expects executables to be compiled for. Without both, nothing is compiled in the background. */
   request?(): GraphRequest;
   /** Errors: those of the core; out of memory. */

@@ -104,6 +104,79 @@ function testAdapter(more, isCompatible) {
     assert.deepEqual(result, [[10, 13, 22, 29], gradient]);
   });
 
+  test('images, canvases and videos stay on the GPU', async () => {
+    const results = await page.evaluate(async () => {
+      const tl = await import('/js/dist/tfjs.js');
+      const size = { width: 37, height: 21 };
+      const canvas = Object.assign(document.createElement('canvas'), size);
+      const context = canvas.getContext('2d');
+      const draw = (shift) => {
+        for (let x = 0; x < size.width; x++) {
+          context.fillStyle = `rgb(${(7 * x + shift) % 256} ${(90 + 3 * x) % 256} ${255 - 5 * x})`;
+          context.fillRect(x, 0, 1, size.height);
+        }
+      };
+      draw(0);
+      const offscreen = new OffscreenCanvas(size.width, size.height);
+      offscreen.getContext('2d').drawImage(canvas, 0, 0);
+      const image = new Image();
+      image.src = canvas.toDataURL();
+      await image.decode();
+      const video = Object.assign(document.createElement('video'), { muted: true });
+      video.srcObject = canvas.captureStream();
+      void video.play();
+      while (video.readyState < 2) {
+        draw(0);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      const sources = { canvas, offscreen, image, bitmap: await createImageBitmap(canvas), video };
+      const readBacks = { count: 0 };
+      for (const { prototype } of [CanvasRenderingContext2D, OffscreenCanvasRenderingContext2D]) {
+        const { getImageData } = prototype;
+        prototype.getImageData = function (...args) {
+          readBacks.count += 1;
+          return getImageData.apply(this, args);
+        };
+      }
+      const all = {};
+      for (const [name, source] of Object.entries(sources)) {
+        for (const channels of [1, 3, 4]) {
+          const read = async (backend) => {
+            await tl.setBackend(backend);
+            readBacks.count = 0;
+            const tensor = tl.browser.fromPixels(source, channels);
+            const { count } = readBacks;
+            // What is drawn later is not seen.
+            if (name === 'canvas') draw(50);
+            const data = Array.from(await tensor.data());
+            if (name === 'canvas') draw(0);
+            const shape = tensor.shape.join();
+            tensor.dispose();
+            return [data, count, shape];
+          };
+          const [expected, , shape] = await read('wasm');
+          const [actual, count, sameShape] = await read('webgpu');
+          const worst = Math.max(...actual.map((each, at) => Math.abs(each - expected[at])));
+          all[`${name} ${channels}`] = [worst, count, shape === sameShape];
+        }
+      }
+      video.srcObject.getTracks().forEach((track) => track.stop());
+      await tl.setBackend('webgpu');
+      const before = tl.memory().numTensors;
+      const batch = await tl.browser.fromPixelsAsync(image);
+      const mean = (await batch.toFloat().mean().data())[0];
+      return { all, mean, before };
+    });
+    for (const [what, [worst, readBacks, isSameShape]] of Object.entries(results.all)) {
+      assert.ok(isSameShape, what);
+      const isVideo = what.startsWith('video');
+      assert.equal(readBacks, isVideo && isCompatible ? 1 : 0, what);
+      // Videos are converted from YUV.
+      assert.ok(worst <= (isVideo ? 4 : 0), `${what}: ${worst}`);
+    }
+    assert.ok(results.mean > 0);
+  });
+
   test('an ONNX model, and a session whose tensors are in buffers', async () => {
     const result = await page.evaluate(async () => {
       const [tl, ort, { cnn }] = await Promise.all(

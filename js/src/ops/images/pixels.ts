@@ -1,7 +1,9 @@
 /** Pixels of images as tensors, and back: `browser` of TensorFlow.js. */
 import { LatheError } from '../../base/errors.js';
 import { isInstanceOf } from '../../base/kinds.js';
+import { engine } from '../../eager/engine.js';
 import { castTo, toTensor } from '../../eager/operands.js';
+import { DeviceValue } from '../../runtime/device_value.js';
 import { tracked } from '../../tensor/live_tensors.js';
 import { Tensor, tensor, type TensorLike } from '../../tensor/tensor.js';
 import type { Tensor3D } from '../../tensor/ranked_tensors.js';
@@ -36,17 +38,23 @@ export interface DrawOptions {
   };
 }
 
-/** The RGBA values of a source. */
-function pixelsOf(source: PixelSource): PixelData {
+/** An image of the page. */
+interface Picture {
+  image: CanvasImageSource;
+  width: number;
+  height: number;
+}
+
+/** What a source is: RGBA values on the host, or an image. */
+function pictureOf(source: PixelSource): PixelData | Picture {
   if (source === null || source === undefined) {
     throw new LatheError('pixels passed to tf.browser.fromPixels() can not be null');
   }
   const { data } = source as PixelData;
   if (ArrayBuffer.isView(data) || Array.isArray(data)) return source as PixelData;
-  const canvas = source as HTMLCanvasElement;
-  if (typeof canvas.getContext === 'function') {
-    return read(canvas.getContext('2d'), canvas.width, canvas.height);
-  }
+  const image = source as HTMLCanvasElement;
+  const { width, height } = image;
+  if (typeof image.getContext === 'function') return { image, width, height };
   if (isInstanceOf(source, 'HTMLVideoElement')) {
     const video = source as HTMLVideoElement;
     if (video.readyState < 2) {
@@ -54,12 +62,10 @@ function pixelsOf(source: PixelSource): PixelData {
         'The video element has not loaded data yet. Please wait for `loadeddata` event on the <video> element.',
       );
     }
-    return drawn(video, video.videoWidth, video.videoHeight);
+    return { image: video, width: video.videoWidth, height: video.videoHeight };
   }
-  if (isInstanceOf(source, 'HTMLImageElement') || isInstanceOf(source, 'ImageBitmap')) {
-    const image = source as HTMLImageElement;
-    return drawn(image, image.width, image.height);
-  }
+  if (isInstanceOf(source, 'HTMLImageElement') || isInstanceOf(source, 'ImageBitmap'))
+    return { image, width, height };
   const kind = (source as object).constructor.name;
   throw new LatheError(
     'pixels passed to tf.browser.fromPixels() must be either an HTMLVideoElement, HTMLImageElement, ' +
@@ -75,7 +81,10 @@ function read(context: Context | null, width: number, height: number): PixelData
   return { width, height, data: context.getImageData(0, 0, width, height).data };
 }
 
-function drawn(image: CanvasImageSource, width: number, height: number): PixelData {
+/** The RGBA values of an image. */
+function drawn({ image, width, height }: Picture): PixelData {
+  const own = image as HTMLCanvasElement;
+  if (typeof own.getContext === 'function') return read(own.getContext('2d'), width, height);
   const canvas =
     typeof document === 'undefined'
       ? new OffscreenCanvas(width, height)
@@ -96,7 +105,14 @@ export function fromPixels(pixels: PixelSource, numChannels = 3): Tensor3D {
   if (numChannels > 4) {
     throw new LatheError('Cannot construct Tensor with more than 4 channels from pixels.');
   }
-  const { data, width, height } = pixelsOf(pixels);
+  const source = pictureOf(pixels);
+  const { device } = engine;
+  if ('image' in source && device.fromImage !== undefined) {
+    const value = new DeviceValue('int32', [source.height, source.width, numChannels], device);
+    if (device.fromImage(source.image, value))
+      return new Tensor<'R3'>(value, value.shape, 'int32')[tracked]();
+  }
+  const { data, width, height } = 'image' in source ? drawn(source) : source;
   const values = new Int32Array(width * height * numChannels);
   for (let at = 0, to = 0; to < values.length; at += 4) {
     for (let channel = 0; channel < numChannels; channel++) values[to++] = data[at + channel]!;

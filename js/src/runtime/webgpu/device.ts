@@ -12,6 +12,7 @@ import {
   type DeviceMemory,
   type DeviceOptions,
   type Storage,
+  type StoredValue,
   syncReadError,
 } from '../device.js';
 import { acquireDevice, subgroupThreads } from './acquire.js';
@@ -21,6 +22,7 @@ import { decode, storedBytes, storedBytesEach } from './elements.js';
 import type { BufferAccess } from '../buffer_access.js';
 import type { WebGpuExecutable } from './executable.js';
 import { Gpu } from './gpu.js';
+import { type ImageSource, imageTask, mayCopy } from './images.js';
 import { GpuMemory } from './memory.js';
 import { WebGpuProgram } from './program.js';
 import type { GpuStorage } from './storage.js';
@@ -157,6 +159,26 @@ export class WebGpuDevice implements Device {
     if (!this.#hasWarned) console.warn(slowRead);
     this.#hasWarned = true;
     return decode(stored, dtype, size);
+  }
+
+  /**
+   * Allocates an int32 value [height, width, channels] with the pixels that an image has now; false: there is no GPU yet, or the
+   * browser does not copy such images. Errors: that of the browser; OutOfMemoryError.
+   */
+  fromImage(source: object, value: StoredValue): boolean {
+    const gpu = this.#queue.gpu;
+    if (gpu === undefined || value.size === 0 || !mayCopy(gpu, source)) return false;
+    const storage = value.allocate().materialize() as GpuStorage;
+    const shape = value.shape as readonly [number, number, number];
+    try {
+      this.#queue.add(imageTask(gpu, source as ImageSource, storage, shape));
+      return true;
+    } catch (error) {
+      value.deallocate();
+      // Browsers differ in the types of images that they copy.
+      if (error instanceof TypeError) return false;
+      throw error;
+    }
   }
 
   /** Errors: those of the core; LimitError, OutOfMemoryError. */
