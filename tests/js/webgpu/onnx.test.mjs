@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import * as tl from 'tensorlathe';
+import { float16Bits } from '../onnx/llama.mjs';
 import { model, node, random, tensor, value } from '../onnx/write.mjs';
 import { cnn, encoder, tokens } from './onnx_models.mjs';
 
@@ -97,6 +98,38 @@ test('an index that no row has is an error, and the model stays on the GPU', asy
 test('a network of convolutions', () => {
   const calls = [1, 2, 1, 3].map((batch) => ({ x: images(batch) }));
   return assertSame(cnn(), calls);
+});
+
+test('weights of 4 bits with scales of float16, and of float16', async () => {
+  const [K, N] = [64, 100];
+  const halves = (seed, shape) =>
+    tensor('float16', Uint16Array.from(random(seed, shape, 0.3).data, float16Bits), shape);
+  const bytes = Uint8Array.from({ length: (N * K) / 2 }, (_, at) => (at * 77) % 251);
+  const q4f16 = model({
+    inputs: [value('x', 'float16', ['rows', K])],
+    outputs: [value('y', 'float32', ['rows', N]), value('half', 'float16', ['rows', K])],
+    initializers: {
+      weights: tensor('uint8', bytes, [N, K / 32, 16]),
+      scales: halves(1, [(N * K) / 32]),
+      dense: halves(2, [N, N]),
+    },
+    nodes: [
+      node(
+        'MatMulNBits',
+        ['x', 'weights', 'scales'],
+        ['a'],
+        { K, N, bits: 4, block_size: 32 },
+        { domain: 'com.microsoft' },
+      ),
+      node('MatMul', ['a', 'dense'], ['b']),
+      node('Cast', ['b'], ['y'], { to: 1 }),
+      node('Neg', ['x'], ['half']),
+    ],
+  });
+  const calls = [1, 3, 1, 20].map((rows) => ({
+    x: tl.tensor(halves(3 + rows, [rows, K]).data, [rows, K], 'float16'),
+  }));
+  await assertSame(q4f16, calls);
 });
 
 test('an encoder, of several lengths', () => {
