@@ -9,9 +9,10 @@ import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { decodeFloat16 } from '../tensor/float16.js';
 import type { DataArray } from '../tensor/convert.js';
 import { concatenateAlong, cropOrPad, sliceAlong, withSize } from '../tensor/parts.js';
-import { shareOf, Tensor } from '../tensor/tensor.js';
+import { Tensor } from '../tensor/tensor.js';
 import { paddedSize } from './buckets.js';
-import { deviceOf, DeviceTensor, isOnHost, LazyTensorValue } from './lazy_value.js';
+import { deviceOf, DeviceTensor, isOnHost, shareOf } from './device_tensor.js';
+import { LazyTensorValue } from './lazy_value.js';
 import type {
   DecodableModel,
   DecoderTrace,

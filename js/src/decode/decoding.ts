@@ -4,7 +4,8 @@ import { Decoder, isNumeric, type Value } from './decoder.js';
 import type { DecodableModel, TensorValue } from './model.js';
 import { Tensor } from '../tensor/tensor.js';
 import { mayContinue } from './candidates.js';
-import { deviceOf, DeviceTensor, LazyTensorValue } from './lazy_value.js';
+import { deviceOf, DeviceTensor } from './device_tensor.js';
+import { LazyTensorValue } from './lazy_value.js';
 import { type DecoderPlan, decoderPlan } from './plan.js';
 import type { MakeStateMemory } from './state_memory.js';
 

@@ -1,33 +1,8 @@
-/** Tensors of calls and results whose elements are on a device, or are computed on demand. */
+/** Outputs that callers pass back without having read them. */
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
-import { elements, type PendingData, shareOf, type Tensor } from '../tensor/tensor.js';
-
-/** Whether the elements are in memory of JavaScript. */
-export const isOnHost = (tensor: Tensor): boolean => ArrayBuffer.isView(tensor[elements]);
-
-/** The device of a tensor that is on one. */
-export const deviceOf = (tensor: Tensor): string | undefined =>
-  (tensor[elements] as PendingData).device?.name;
-
-/** A tensor on a device whose memory the host does not address. */
-export class DeviceTensor {
-  readonly kind = 'tensor';
-
-  constructor(
-    readonly type: string,
-    readonly tensor: Tensor,
-  ) {}
-
-  get shape(): readonly number[] {
-    return this.tensor.shape;
-  }
-
-  /** Error: the elements can only be awaited. */
-  get data(): DataArray {
-    return this.tensor.dataSync<DType>();
-  }
-}
+import type { Tensor } from '../tensor/tensor.js';
+import { shareOf } from './device_tensor.js';
 
 /** What a lazy value computes its elements from. */
 interface LazySource {

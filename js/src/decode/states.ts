@@ -1,7 +1,8 @@
 /** The states of a decoder, such as rows of keys and values with spare capacity, and the tensors that callers see of them. */
 import { currentStop } from '../base/stop.js';
 import type { CoreGraph } from '../core/handles.js';
-import { shareOf, type Tensor } from '../tensor/tensor.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { shareOf } from './device_tensor.js';
 import { LazyTensorValue } from './lazy_value.js';
 import type { TensorValue, TracedResult } from './model.js';
 import type { ChunkProgram, StateMemory, StateSpec } from './state_memory.js';

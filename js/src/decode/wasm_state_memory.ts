@@ -7,7 +7,7 @@ import { Tensor } from '../tensor/tensor.js';
 import { ModuleFunction, type InternalOptions } from '../trace/module_function.js';
 import { SharedVariables } from '../trace/shared_variables.js';
 import type { TracedVariable } from '../trace/trace.js';
-import { isOnHost } from './lazy_value.js';
+import { isOnHost } from './device_tensor.js';
 import { type ChunkProgram, type StateMemory, stateName, type StateSpec } from './state_memory.js';
 
 export class WasmStateMemory implements StateMemory {

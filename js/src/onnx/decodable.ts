@@ -15,8 +15,6 @@ import type {
   TracedState,
 } from '../decode/model.js';
 import type { MakeStateMemory } from '../decode/state_memory.js';
-import type { DevicePrograms } from './device_programs.js';
-import { DeviceStateMemory } from './device_state_memory.js';
 import type { OnnxFile, Port } from './file.js';
 import { dtypeOf } from './values.js';
 
@@ -78,20 +76,16 @@ class DecodableOnnx implements DecodableModel {
 }
 
 /**
- * Runs a model that may be a decoder; `found` is called once it turns out to be one. `onDevice`: what compiles it for its device; undefined
+ * Runs a model that may be a decoder; `found` is called once it turns out to be one. `onDevice`: what makes its states on a device; nothing
  * on Wasm.
  */
 export function decodingOf(
   file: OnnxFile,
   options: InternalOptions,
-  onDevice: () => DevicePrograms | undefined,
+  onDevice: () => MakeStateMemory | undefined,
   found: (plan: DecoderPlan) => void,
 ): Decoding {
-  const makeMemory: MakeStateMemory = (specs, assigned) => {
-    const programs = onDevice();
-    return programs === undefined
-      ? new WasmStateMemory(specs, assigned, options)
-      : new DeviceStateMemory(specs, programs);
-  };
+  const makeMemory: MakeStateMemory = (specs, assigned) =>
+    onDevice()?.(specs, assigned) ?? new WasmStateMemory(specs, assigned, options);
   return new Decoding(new DecodableOnnx(file), makeMemory, found);
 }

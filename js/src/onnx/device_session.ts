@@ -3,13 +3,16 @@ import type { Stop } from '../base/stop.js';
 import type { CoreGraph } from '../core/handles.js';
 import type { DataArray } from '../tensor/convert.js';
 import type { DType } from '../tensor/dtypes.js';
-import { shareOf, type Tensor } from '../tensor/tensor.js';
-import { DeviceTensor, LazyTensorValue } from '../decode/lazy_value.js';
+import type { Tensor } from '../tensor/tensor.js';
+import { DeviceTensor, shareOf } from '../decode/device_tensor.js';
+import { LazyTensorValue } from '../decode/lazy_value.js';
 import { DeviceValue } from '../runtime/device_value.js';
+import type { MakeStateMemory } from '../decode/state_memory.js';
 import type { decodingOf } from './decodable.js';
 import type { Device } from '../runtime/device.js';
 import type { OpenOptions } from './open.js';
 import { DevicePrograms, type PlacementOptions, refusable } from './device_programs.js';
+import { DeviceStateMemory } from './device_state_memory.js';
 import type { OnnxFile, Port } from './file.js';
 import type { Placement } from './options.js';
 import type { PaddedCall } from './padded_axes.js';
@@ -74,10 +77,7 @@ export function onDevice(
 ): Pick<OpenOptions, 'makeSession'> {
   const isRemote = device.view === undefined;
   const programs = isRemote ? new DevicePrograms(device, options) : undefined;
-  return {
-    makeSession: (file, threads, makeDecoding) =>
-      new DeviceSession(file, threads, makeDecoding, programs),
-  };
+  return { makeSession: (...args) => new DeviceSession(...args, programs) };
 }
 
 class DeviceSession extends OnnxSession {
@@ -96,16 +96,22 @@ class DeviceSession extends OnnxSession {
     return this.programs?.placement ?? super.placement;
   }
 
-  protected override get onDevice(): DevicePrograms | undefined {
+  protected override get statesOnDevice(): MakeStateMemory | undefined {
+    const programs = this.#onDevice;
+    return programs && ((specs) => new DeviceStateMemory(specs, programs));
+  }
+
+  /** What compiles the model for its device; undefined on Wasm. */
+  get #onDevice(): DevicePrograms | undefined {
     return this.programs?.placement.reason === undefined ? this.programs : undefined;
   }
 
   protected override get keyOfDevice(): string {
-    return this.onDevice === undefined ? '' : 'device ';
+    return this.#onDevice === undefined ? '' : 'device ';
   }
 
   #moveToWasm(reason: string): void {
-    if (this.onDevice === undefined) return;
+    if (this.#onDevice === undefined) return;
     this.programs!.moveToWasm(reason);
     this.freePrograms();
     this.shared.dispose();
@@ -120,7 +126,7 @@ class DeviceSession extends OnnxSession {
     if (!decoding?.isPossible) return this.callExactly(values, stop, false);
     // Decoders read what is no state on the host.
     const isRead = (_: OnDevice, at: number) =>
-      this.onDevice === undefined || !decoding.mayBeState(at);
+      this.#onDevice === undefined || !decoding.mayBeState(at);
     const inputs = values.some(isOnDevice) ? await onHost(values, isRead) : values;
     try {
       return await super.callCached(inputs, stop);
@@ -153,10 +159,10 @@ class DeviceSession extends OnnxSession {
     isOnce: boolean,
     padded?: PaddedCall,
   ): Promise<OnnxValue[]> | undefined {
-    if (padded !== undefined || this.onDevice === undefined) checkOnHost(tensors);
+    if (padded !== undefined || this.#onDevice === undefined) checkOnHost(tensors);
     const onWasm = (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
-      if (this.onDevice !== undefined) this.#moveToWasm(error.reason);
+      if (this.#onDevice !== undefined) this.#moveToWasm(error.reason);
       return this.start(ports, tensors, isOnce, padded);
     };
     try {
@@ -174,7 +180,7 @@ class DeviceSession extends OnnxSession {
   }
 
   protected override compileGraph(graph: CoreGraph, results: readonly Port[]): Program {
-    const device = this.onDevice;
+    const device = this.#onDevice;
     if (device === undefined) return super.compileGraph(graph, results);
     try {
       return device.compile(graph, results);
@@ -188,7 +194,7 @@ class DeviceSession extends OnnxSession {
     data: Uint8Array,
     tensors: readonly Tensor[],
   ): Program {
-    const device = this.onDevice?.device;
+    const device = this.#onDevice?.device;
     if (device === undefined) return super.compileSegments(ports, data, tensors);
     const compile = (graph: CoreGraph) => refusable(() => device.compile(graph));
     const program = super.compileSegments(ports, data, tensors, { device, compile });

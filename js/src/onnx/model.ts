@@ -8,7 +8,8 @@ import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
-import { DeviceTensor, LazyTensorValue } from '../decode/lazy_value.js';
+import { DeviceTensor } from '../decode/device_tensor.js';
+import { LazyTensorValue } from '../decode/lazy_value.js';
 import { inlineModel, OnnxLayer, type OnnxLayerArgs } from './layer.js';
 import type { OnnxSession } from './session.js';
 import type { Placement } from './options.js';

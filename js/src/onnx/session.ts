@@ -12,8 +12,8 @@ import { type InternalOptions, ModuleFunction } from '../trace/module_function.j
 import { SegmentedFunction } from '../trace/segmented_function.js';
 import type { ValueContent, OnnxDescription, OnnxFile, Port } from './file.js';
 import type { Decoding } from '../decode/decoding.js';
+import type { MakeStateMemory } from '../decode/state_memory.js';
 import type { decodingOf } from './decodable.js';
-import type { DevicePrograms } from './device_programs.js';
 import type { Placement } from './options.js';
 import { hasPadding, type PaddedCall, PaddedAxes, padInputs } from './padded_axes.js';
 import { type Program, RequiredContents } from './program.js';
@@ -119,7 +119,7 @@ export class OnnxSession {
     this.#options = { isLean: file.isLarge, threads };
     this.shared = new SharedWeights(file, threads);
     this.#paddedAxes = new PaddedAxes(file.description);
-    const onDevice = () => this.onDevice;
+    const onDevice = () => this.statesOnDevice;
     this.decoding = makeDecoding?.(file, this.#options, onDevice, ({ encoderMask }) => {
       // Of a decoder only the encoder length is padded here: it has states for the other one.
       const { inputs } = file.description;
@@ -143,8 +143,8 @@ export class OnnxSession {
     return { device: 'wasm' };
   }
 
-  /** What compiles the model for its device; undefined on Wasm. */
-  protected get onDevice(): DevicePrograms | undefined {
+  /** Makes the states of a decoder on its device; undefined on Wasm. */
+  protected get statesOnDevice(): MakeStateMemory | undefined {
     return undefined;
   }
 

@@ -6,8 +6,8 @@ import { DeviceValue } from '../runtime/device_value.js';
 import type { DataArray } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import { cropOrPad } from '../tensor/parts.js';
-import { DeviceTensor } from '../decode/lazy_value.js';
-import { elements, shareOf, Tensor } from '../tensor/tensor.js';
+import { DeviceTensor, shareOf } from '../decode/device_tensor.js';
+import { elements, Tensor } from '../tensor/tensor.js';
 import type { Port } from './file.js';
 
 export interface TensorValue {

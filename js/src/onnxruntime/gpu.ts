@@ -4,7 +4,8 @@ import { loadDevice, loadedDevices, registerDevice } from '../devices/registry.j
 import { readyWith } from '../model/ready.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import type { DataArray } from '../tensor/convert.js';
-import { DeviceTensor, type LazyTensorValue } from '../decode/lazy_value.js';
+import { DeviceTensor } from '../decode/device_tensor.js';
+import type { LazyTensorValue } from '../decode/lazy_value.js';
 import { dtypeOf, remoteValue } from '../onnx/values.js';
 import { WebGpuDevice } from '../runtime/webgpu/device.js';
 import {

@@ -1,8 +1,7 @@
 /** Sessions with the execution provider webgpu. Loaded with the first of them. */
 import { onDevice } from '../onnx/device_session.js';
-import { DeviceTensor } from '../decode/lazy_value.js';
+import { DeviceTensor, shareOf } from '../decode/device_tensor.js';
 import type { WebGpuDevice } from '../runtime/webgpu/device.js';
-import { shareOf } from '../tensor/tensor.js';
 import {
   checkTarget,
   type Feeds,

@@ -258,13 +258,6 @@ export function inspectValues(next: Inspector | undefined): void {
   inspector = next;
 }
 
-/** @internal Another tensor with the elements of one. */
-export function shareOf(tensor: Tensor): Tensor {
-  const data = tensor[elements];
-  if (!ArrayBuffer.isView(data)) data.share?.();
-  return new Tensor(data, tensor.shape, tensor.dtype);
-}
-
 /** As `tensor` of create.ts, but untracked by `tidy` and `memory`: for internal use. */
 export function tensor<R extends Rank = any>(
   values: TensorLike,
