@@ -4,7 +4,7 @@ import { before, test } from 'node:test';
 import * as tl from 'tensorlathe';
 import { CoreGraph } from '../../../js/dist/core/handles.js';
 import { loadWebGpu } from '../../../js/dist/runtime/webgpu/load_webgpu.js';
-import { traceInto } from '../../../js/dist/trace/compiled_function.js';
+import { traceInto } from '../../../js/dist/trace/trace_graph.js';
 import { Value } from './executables.mjs';
 
 let webgpu;
@@ -105,7 +105,10 @@ test('constants and temporaries are packed', async () => {
     y: x.add(g.constant(bytes).cast('float32')).cast('uint8').cumsum(),
   }));
   assert.equal(program.metadata.constantBytes, 5120, 'a multiple of 256');
-  assert.ok(program.metadata.scratchBytes % 256 === 0 && program.metadata.scratchBytes < 4 * size);
+  assert.ok(
+    program.metadata.entries[0].scratchBytes % 256 === 0 &&
+      program.metadata.entries[0].scratchBytes < 4 * size,
+  );
   const x = Value.of(webgpu, 'float32', numbers(size, 7));
   let sum = 0;
   const expected = numbers(size).map((each, at) => (sum = (sum + each + ((7 + at) % 101)) & 255));
