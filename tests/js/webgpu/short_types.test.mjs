@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import * as tl from 'tensorlathe';
+import { create } from 'webgpu';
 import { CoreGraph } from '../../../js/dist/core/handles.js';
 import { loadWebGpu } from '../../../js/dist/runtime/webgpu/load_webgpu.js';
 import { traceInto } from '../../../js/dist/trace/trace_graph.js';
@@ -63,10 +64,10 @@ test('parts of any size are copied to any place, and nothing else', async () => 
 });
 
 /** Compiles a function; the graph is freed. */
-function compiled(specs, build) {
+function compiled(specs, build, device = webgpu) {
   const graph = new CoreGraph();
   traceInto(graph, specs, build);
-  const program = webgpu.compile(graph);
+  const program = device.compile(graph);
   graph.free();
   return program;
 }
@@ -140,4 +141,28 @@ test('states are packed, and changed in place', async () => {
     counter.dispose();
   }
   await tl.setDevice('wasm');
+});
+
+// SwiftShader has no float16. Dawn without a GPU has all features, but computes nothing.
+test('a device with shader-f16 gets f16, and constants as they are', async () => {
+  const [rows, columns] = [80, 100];
+  const halves = tl.tensor(numbers(rows * columns), [rows, columns], 'float16');
+  const specs = { x: { shape: [3, rows], dtype: 'float16' } };
+  const build = ({ x }, g) => ({ y: x.matMul(g.constant(halves)) });
+  const without = compiled(specs, build).metadata;
+  assert.equal(without.features, undefined);
+  assert.ok(without.constantBytes >= 4 * halves.size);
+
+  const dawn = create(['backend=null']);
+  const adapter = await dawn.requestAdapter();
+  const own = await adapter.requestDevice({ requiredFeatures: ['shader-f16'] });
+  const { metadata } = compiled(specs, build, await loadWebGpu({ device: own }));
+  assert.deepEqual(metadata.features, ['shader-f16']);
+  assert.ok(metadata.constantBytes < 2 * halves.size + 256);
+  const [shader] = metadata.shaders.filter((each) => each.includes('array<f16>'));
+  assert.match(shader, /^enable f16;/);
+  own.pushErrorScope('validation');
+  for (const code of metadata.shaders) own.createShaderModule({ code });
+  assert.equal(await own.popErrorScope(), null);
+  own.destroy();
 });
