@@ -128,6 +128,8 @@ export interface Device {
    * have written them.
    */
   read(storage: Storage, dtype: DType, size: number): Promise<DataArray> | DataArray;
+  /** Resolves once what is queued before is done or has failed. Without, it is done at the call. */
+  settled?(): Promise<void>;
   /** Whether elements can only be awaited: `readSync` throws. */
   readonly isAsync?: boolean;
   /** As `read`, at once. Error: the device cannot wait (`syncReadError`). */

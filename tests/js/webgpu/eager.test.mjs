@@ -171,3 +171,23 @@ test('tensors whose elements the host has survive the loss of the GPU', async ()
     data: [3, -3, 7, 2, 11, -11],
   });
 });
+
+test('times are those until the device is done', async () => {
+  await tl.setBackend('webgpu');
+  const x = tl.randomNormal([512, 512]);
+  const run = () => {
+    let y = x;
+    for (let step = 0; step < 4; step++) y = tl.matMul(y, x);
+    return y;
+  };
+  await run().data();
+  const { kernelMs, wallMs } = await tl.time(run);
+  const start = performance.now();
+  await run().data();
+  const untilRead = performance.now() - start;
+  assert.ok(kernelMs <= wallMs && kernelMs > 0.2 * untilRead, `${kernelMs} of ${untilRead} ms`);
+  const { kernels } = await tl.profile(run);
+  const total = kernels.reduce((sum, { kernelTimeMs }) => sum + kernelTimeMs, 0);
+  assert.ok(total > 0.2 * untilRead, `${total} of ${untilRead} ms`);
+  assert.equal(kernels.length, 4);
+});

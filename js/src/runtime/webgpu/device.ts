@@ -142,6 +142,17 @@ export class WebGpuDevice implements Device {
     });
   }
 
+  settled(): Promise<void> {
+    return new Promise((resolve) => {
+      const begin = (gpu: Gpu) =>
+        void gpu.device.queue.onSubmittedWorkDone().then(
+          () => resolve(),
+          () => resolve(),
+        );
+      this.#queue.add({ begin, fail: () => resolve() });
+    });
+  }
+
   get isAsync(): boolean {
     return (globalThis as { document?: unknown }).document === undefined;
   }

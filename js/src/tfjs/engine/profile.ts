@@ -32,8 +32,9 @@ export interface ProfileInfo {
 export async function profile(f: () => unknown): Promise<ProfileInfo> {
   const before = tensorCounts();
   const kernels: KernelInfo[] = [];
+  const times: (number | Promise<number>)[] = [];
   const stop = observe((op, operands, output) => {
-    const kernelTimeMs = computed(output);
+    times.push(computed(output));
     const { numBytes, numTensors } = tensorCounts();
     kernels.push({
       name: kernelName(op),
@@ -43,13 +44,14 @@ export async function profile(f: () => unknown): Promise<ProfileInfo> {
       totalTensorsSnapshot: numTensors,
       inputShapes: operands.map((each) => (each instanceof Tensor ? [...each.shape] : [])),
       outputShapes: [[...output.shape]],
-      kernelTimeMs,
+      kernelTimeMs: 0,
       extraInfo: '',
     });
   });
   try {
     const result = await f();
     const after = tensorCounts();
+    for (const [at, each] of times.entries()) kernels[at]!.kernelTimeMs = await each;
     return {
       newBytes: after.numBytes - before.numBytes,
       newTensors: after.numTensors - before.numTensors,
@@ -86,7 +88,8 @@ export async function time(f: () => unknown): Promise<TimingInfo> {
   try {
     const result = await f();
     tensorsIn(result).forEach((each) => outputs.add(each));
-    for (const each of outputs) if (!each.isDisposed) kernelMs += computed(each);
+    const times = [...outputs].flatMap((each) => (each.isDisposed ? [] : computed(each)));
+    for (const each of times) kernelMs += await each;
   } finally {
     stop();
   }

@@ -18,7 +18,8 @@ export function beginDebugging(isEnabled: () => boolean): void {
     if (!isOn()) return;
     const milliseconds = computed(result);
     const from = operands.map((each) => (typeof each === 'number' ? each : each.type)).join(', ');
-    console.log(`${kernelName(op)} ${milliseconds.toFixed(3)} ms ${result.type} <- ${from}`);
+    const time = typeof milliseconds === 'number' ? `${milliseconds.toFixed(3)} ms ` : '';
+    console.log(`${kernelName(op)} ${time}${result.type} <- ${from}`);
     checkResult(kernelName(op), result, from);
   });
   inspectValues((values, dtype) => {

@@ -16,11 +16,20 @@ export function observe(watcher: Watcher): () => void {
   };
 }
 
-/** Computes a tensor if it is pending; returns the elapsed milliseconds. */
-export function computed(x: Tensor): number {
+/** When a device was done with what had been measured last. */
+let lastEnd = 0;
+
+/** Computes a tensor if it is pending; returns the elapsed milliseconds, of a device that works later once it is done. */
+export function computed(x: Tensor): number | Promise<number> {
+  const { device } = engine;
   const start = performance.now();
-  DeviceValue.of(x, engine.device).materialize();
-  return performance.now() - start;
+  DeviceValue.of(x, device).materialize();
+  if (device.settled === undefined) return performance.now() - start;
+  return device.settled().then(() => {
+    const begin = Math.max(start, lastEnd);
+    lastEnd = performance.now();
+    return lastEnd - begin;
+  });
 }
 
 const special: Partial<Record<OperationName, string>> = {
