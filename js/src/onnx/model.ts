@@ -4,7 +4,7 @@ import { isArrayOf } from '../base/kinds.js';
 import { checkOptions } from '../base/options.js';
 import { entryOf, orderInputs } from '../base/records.js';
 import { Stop, type StopOptions } from '../base/stop.js';
-import { checkArray, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
+import { checkArray, elements, Tensor, tensor, type TensorLike } from '../tensor/tensor.js';
 import { convert, type DataArray, fits } from '../tensor/convert.js';
 import { arrayTypes, type DType } from '../tensor/dtypes.js';
 import type { OnnxSize, OnnxType } from './file.js';
@@ -306,6 +306,7 @@ function lazyOutput(value: LazyTensorValue): Tensor {
     get awaitedFrom() {
       return value.isRead ? undefined : value.device;
     },
+    onDevice: () => value.tensor?.[elements],
     free() {
       value.release();
       return true;

@@ -369,14 +369,14 @@ export class DeviceValue implements PendingData, StoredValue {
   /** The value of a tensor; elements on the host are moved to the device. Error: a dtype that the core does not have. */
   static of(tensor: Tensor, device: Device): DeviceValue {
     const data = tensor[elements];
-    if (data instanceof DeviceValue) return data;
+    const value = (data as PendingData).onDevice?.() ?? data;
+    if (value instanceof DeviceValue) return value;
     if (!Object.hasOwn(arrayTypes, tensor.dtype)) {
       throw new LatheError(`operations of the core do not support tensors of ${tensor.dtype}`);
     }
-    const values = tensor.dataSync<DType>();
-    const value = DeviceValue.from(values, tensor, device);
-    tensor[elements] = value;
-    return value;
+    const moved = DeviceValue.from(tensor.dataSync<DType>(), tensor, device);
+    tensor[elements] = moved;
+    return moved;
   }
 
   /** The value of elements on the host, which become its cached copy. Error: out of memory. */

@@ -34,6 +34,8 @@ export interface PendingData {
   readonly device?: { readonly name: string };
   /** Its name, if they can only be awaited. */
   readonly awaitedFrom?: string | undefined;
+  /** The value on a device with the elements, if there is one: for operations. */
+  onDevice?(): unknown;
   /** Drops a reference to data that stays in other memory; whether that was the last one. */
   free?(): boolean;
   /** Adds a reference to such data. */

@@ -214,6 +214,23 @@ test('a decoder moves to Wasm with its states, with one warning', async () => {
   strict.dispose();
 });
 
+test('states are operands of operations on the device', async () => {
+  const [model, reference] = [await load('webgpu', { strict: true }), await load('wasm')];
+  const key = 'present.0.key';
+  const [state, expected] = [await call(model, prompt(6)), await call(reference, prompt(6))];
+  // As beam search, which reorders the rows of samples.
+  const rows = Array.from(expected.results[key].dataSync(), (each) => 2 * each);
+  await tl.setDevice('webgpu');
+  const doubled = state.results[key].mul(2);
+  near(Array.from(await doubled.data()), rows);
+  const results = { 'present.0.key': doubled, 'present.0.value': state.results['present.0.value'] };
+  const other = { ...expected.results, [key]: tl.tensor(rows, doubled.shape) };
+  const after = await call(model, [2], { ...state, results });
+  near(after.logits, (await call(reference, [2], { ...expected, results: other })).logits);
+  model.dispose();
+  reference.dispose();
+});
+
 test('states of models that replace them are freed with the tensors that show them', async () => {
   const initial = await counts();
   const made = mixed('lfm2');
