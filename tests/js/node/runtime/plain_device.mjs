@@ -54,11 +54,11 @@ export function plainDevice(name = 'plain') {
       assert.equal(copy.byteLength, storage.bytes);
       enqueue(() => (storage.data = copy));
     },
-    copy(from, fromIndex, to, toIndex, count) {
+    copy(dtype, from, fromIndex, to, toIndex, count) {
       enqueue(() => {
-        const { data } = from;
-        to.data ??= new data.constructor(to.bytes / data.BYTES_PER_ELEMENT);
-        to.data.set(data.subarray(fromIndex, fromIndex + count), toIndex);
+        const Elements = arrayTypes[dtype];
+        to.data ??= new Elements(to.bytes / Elements.BYTES_PER_ELEMENT);
+        to.data.set(from.data.subarray(fromIndex, fromIndex + count), toIndex);
       });
     },
     async read(storage, dtype, size) {
