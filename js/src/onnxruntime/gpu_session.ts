@@ -83,8 +83,7 @@ class GpuSession extends Session {
     if (isTensor(value) && value.lazy?.device !== undefined) {
       const { type, lazy } = value;
       // States of decoders stay in the program until they are read.
-      if (target === null && (isPreferred || lazy.output === undefined))
-        return stateOf(this.device, lazy);
+      if (target === null && isPreferred) return stateOf(this.device, lazy);
       if (!isPreferred) {
         await lazy.tensor!.data();
         return fetch(name, value, target);

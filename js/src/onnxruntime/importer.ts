@@ -31,6 +31,8 @@ export interface Elements {
   dims: readonly number[];
   /** The importer's lazy value, if the elements have not been read. */
   lazy?: LazyTensorValue;
+  /** Called once its tensor needs it no more. */
+  release?(): void;
   /** Where the elements are if that is a device: `data` has to be read there first. */
   remote?: DeviceTensor;
 }
@@ -149,6 +151,7 @@ function elementsOf(value: OnnxValue): Value {
     get data() {
       return lazy.read() as TensorData;
     },
+    release: () => lazy.release(),
   };
 }
 

@@ -322,6 +322,8 @@ export interface LazyElements {
   readonly type: string;
   readonly dims: readonly number[];
   readonly data: TensorData;
+  /** Called once the tensor needs them no more. */
+  release?(): void;
 }
 
 /** The lazy elements of tensors, until they are read or replaced. */
@@ -341,6 +343,7 @@ export function tensorOf(elements: LazyElements): Tensor {
   Object.assign(tensor, { dims: [...dims], size: sizeOf(dims), dataLocation: 'cpu' });
   const settle = (value: TensorData | undefined) => {
     untouched.delete(tensor);
+    elements.release?.();
     const as = { value, writable: true, enumerable: true, configurable: true };
     Object.defineProperty(tensor, 'cpuData', as);
   };
