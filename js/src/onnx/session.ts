@@ -236,10 +236,13 @@ export class OnnxSession {
       if (!(work instanceof RequiredContents)) {
         // Contents that segments turn out to require when they run are those at the call.
         if (work.program.isSegmented) for (const each of tensors) copyElements(each);
+        const known = new Set(this.#requiredContents.get(JSON.stringify(ports)));
         const again = withStop(() => this.start(ports, tensors, isOnce, padded));
         return this.#run(work, tensors, padded).then((outcome) => {
           if (!(outcome instanceof RequiredContents)) return outcome;
-          const results = this.#request(ports, outcome) ? again() : undefined;
+          // An overlapping call may have requested the same meanwhile.
+          this.#request(ports, outcome);
+          const results = outcome.inputs.every((each) => known.has(each)) ? undefined : again();
           if (results === undefined) throw tooManyRounds();
           return results;
         });

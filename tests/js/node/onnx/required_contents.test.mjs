@@ -228,3 +228,16 @@ test('the content of an input as long as a bucket does not determine a size of p
     calls.map((each) => ({ x, a: each })),
   );
 });
+
+test('overlapping calls find out at once what segments require', async () => {
+  const loaded = await tl.loadModel(bytesOf('NonZero', consumers.Tile[0], 1));
+  const calls = [1, 2, 3].map((count) =>
+    loaded.run({ x: Float32Array.of(1, 0, 2), a: BigInt64Array.of(BigInt(count)) }),
+  );
+  const results = await Promise.all(calls);
+  assert.deepEqual(
+    results.map(({ y }) => y.size),
+    [2, 4, 6],
+  );
+  loaded.dispose();
+});
