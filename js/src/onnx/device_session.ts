@@ -162,7 +162,7 @@ class DeviceSession extends OnnxSession {
     if (padded !== undefined || this.#onDevice === undefined) checkOnHost(tensors);
     const onWasm = (error: unknown) => {
       if (!(error instanceof Refusal)) throw error;
-      if (this.#onDevice !== undefined) this.#moveToWasm(error.reason);
+      this.#moveToWasm(error.reason);
       return this.start(ports, tensors, isOnce, padded);
     };
     try {
