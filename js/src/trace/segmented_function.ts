@@ -12,7 +12,7 @@ import type { Device, Program, ProgramPort } from '../runtime/device.js';
 import { DeviceValue } from '../runtime/device_value.js';
 import { coreDTypes, type DType, hostDTypes } from '../tensor/dtypes.js';
 import { outsideScopes, tracked } from '../tensor/live_tensors.js';
-import { Tensor, type TensorLike } from '../tensor/tensor.js';
+import { elements, Tensor, type TensorLike } from '../tensor/tensor.js';
 import { CompiledFunction, disposedError, type FunctionOptions } from './compiled_function.js';
 import { callOnTensors, copyToDevice, programBytes, tensorsOn } from './device_function.js';
 import { type InputSpec, type TracedGraph, traceGraph } from './trace_graph.js';
@@ -49,6 +49,11 @@ class Segment implements Cacheable {
 const maxSegments = 256;
 /** Limit of retries, each of which adds outputs to an earlier segment. */
 const maxRetries = 100;
+
+const syncRunError = (device: string) =>
+  new LatheError(
+    `run: sizes depend on elements on ${device}, which cannot be read synchronously: await runAsync`,
+  );
 
 const nondeterministicError = () =>
   new LatheError('compile: a function must do the same each time it is traced');
@@ -167,6 +172,8 @@ export class SegmentedFunction<
       for (;;) {
         const { done, value } = steps.next();
         if (done) return resultsOf(value);
+        const { awaitedFrom } = value[elements] as DeviceValue;
+        if (awaitedFrom !== undefined) steps.throw(syncRunError(awaitedFrom));
       }
     });
   }

@@ -178,7 +178,8 @@ async function runSegments(device) {
   const calls = f.variable('calls');
   assert.equal((await calls.data())[0], 4);
   calls.dispose();
-  if (device === 'webgpu') assert.throws(() => f.run({ x: [1, 0, 0, 0] }), /await/);
+  if (device === 'webgpu')
+    assert.throws(() => f.run({ x: [1, 0, 0, 0] }), /run: .*webgpu.*await runAsync/);
   const waiting = f.runAsync({ x: [1, 0, 0, 0] });
   f.dispose();
   await assert.rejects(waiting, /has been disposed/);
